@@ -1,0 +1,1 @@
+"""The answer key, and the instructor's commands around nbgrader."""

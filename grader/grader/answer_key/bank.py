@@ -1,0 +1,179 @@
+"""Keys of the question bank."""
+
+from __future__ import annotations
+
+from grader.answer_key.key import THREE_FIGURES, Answers, ChainKey, ChoiceKey, Key, Misconception, Trap, ValueKey
+from grader.answer_key.kv_mistakes import factor_mistakes
+from grader.answer_key.sizes import byte_mistakes
+from llmserving import kv_bytes
+from llmserving.exercises import bank
+from llmserving.exercises.draws import Numbers
+from llmserving.exercises.exercise import Exercise
+
+_FACTORS = "The six factors"
+_LEVERS = "Three levers"
+_PHASES = "Two phases"
+
+
+def _false(
+    exercise: Exercise, right_reason: str, why_false: str, traps: dict[str, tuple[str, str]], reread: str
+) -> Key:
+    """The key of a claim that is false: the trap of saying "true", and the trap in each other reason."""
+    return Key(
+        exercise,
+        {
+            "verdict": ChoiceKey("false", {"true": Trap("claim_believed", why_false, reread)}),
+            "reason": ChoiceKey(
+                right_reason, {option: Trap(name, sentence, reread) for option, (name, sentence) in traps.items()}
+            ),
+        },
+    )
+
+
+def _error(exercise: Exercise, right: str, traps: dict[str, tuple[str, str]], reread: str) -> Key:
+    return Key(
+        exercise,
+        {"error": ChoiceKey(right, {option: Trap(name, text, reread) for option, (name, text) in traps.items()})},
+    )
+
+
+TF1 = _false(
+    bank.TF1,
+    "layout",
+    "Count the dot products of one new token: one for every cached token, wherever its key lies.",
+    {
+        "skips_empty": (
+            "padding_was_computed",
+            "A slot without a token was never part of the dot products, reserved or not. What paging saves is memory.",
+        ),
+        "approximates": (
+            "paging_approximates",
+            "PagedAttention leaves nothing out: it gives the same result as attention over one contiguous cache.",
+        ),
+        "prefill_only": (
+            "saves_prefill_flops",
+            "The prompt's dot products are all computed too. Paging changes addresses, not arithmetic.",
+        ),
+    },
+    _LEVERS,
+)
+
+TF3 = _false(
+    bank.TF3,
+    "linear",
+    "Every factor of the size stands there once, S too: doubling S doubles the cache.",
+    {
+        "pairs": (
+            "scores_are_cached",
+            "The scores of pairs are computed, used and dropped. Kept are one key and one value a token and layer.",
+        ),
+        "constant": (
+            "reservation_is_the_cache",
+            "An engine may reserve a fixed space at the start; the cached tokens in it grow by one a step all the same.",
+        ),
+        "layers_multiply": (
+            "layers_nest",
+            "A layer caches its own keys and values alone. L layers give a factor L, and it does not depend on S.",
+        ),
+    },
+    _FACTORS,
+)
+
+TF4 = _false(
+    bank.TF4,
+    "orthogonal",
+    "One is about time and one about space: who runs in the next step, and where the cache of a request lies.",
+    {
+        "both_fill": (
+            "padding_is_memory",
+            "Padding in a batch costs time on the GPU; space that is reserved and not used costs memory. Two costs, two cures.",
+        ),
+        "part_of": (
+            "paging_needs_batching",
+            "Each works without the other: blocks help a static batch, and a continuous batch can reserve contiguous space.",
+        ),
+        "phases": (
+            "levers_by_phase",
+            "Both act on whole requests: scheduling and allocation concern the prompt and the generated tokens alike.",
+        ),
+    },
+    _LEVERS,
+)
+
+SE1 = _error(
+    bank.SE1,
+    "two_missing",
+    {
+        "square": ("tokens_squared", "Each token adds the same bytes, so S stands there once."),
+        "head_width": ("d_head_for_d_model", "All heads cache; side by side they are d_model wide."),
+        "no_layers": ("one_layer", "Each layer computes keys and values of its own and keeps them."),
+    },
+    _FACTORS,
+)
+
+SE2 = _error(
+    bank.SE2,
+    "all_heads",
+    {
+        "one_head": (
+            "heads_share_one_cache",
+            "In multi-head attention each head has keys and values of its own. Sharing them is another design (grouped-query).",
+        ),
+        "square_of_heads": ("heads_attend_to_heads", "Heads work side by side and do not attend to each other."),
+        "prefill": (
+            "phases_cache_differently",
+            "Prefill and decode store the same for a token: all heads, in every layer.",
+        ),
+    },
+    _FACTORS,
+)
+
+WH1 = Key(
+    bank.WH1,
+    {
+        "argument": ChainKey(
+            orders=(("shared", "prefill", "decode", "walls"), ("shared", "decode", "prefill", "walls")),
+            traps={
+                "quadratic": Trap(
+                    "cache_forgotten",
+                    "With a KV cache, decode computes one new row of attention, not all pairs again.",
+                    _PHASES,
+                ),
+                "precision": Trap("phases_in_two_formats", "Both phases run in the same number format.", _PHASES),
+                "no_weights": Trap(
+                    "cache_replaces_weights",
+                    "The cache holds keys and values of tokens. The weights are read in every pass, in prefill too.",
+                    _PHASES,
+                ),
+            },
+            reread=_PHASES,
+        )
+    },
+)
+
+
+def _one_token_bytes(n: Numbers, a: Answers) -> float:
+    return kv_bytes(n["B"], 1, n["L"], n["d_model"], n["p"])
+
+
+EC8 = Key(
+    bank.EC8,
+    {
+        "kv_bytes": ValueKey(
+            _one_token_bytes,
+            THREE_FIGURES,
+            (
+                Misconception(
+                    "empty_at_first_token",
+                    lambda n, a: 0,
+                    "One token is in the cache already, with a key and a value in every layer.",
+                    _FACTORS,
+                ),
+                *factor_mistakes(_one_token_bytes),
+                *byte_mistakes(_one_token_bytes),
+            ),
+        )
+    },
+)
+
+KEYS_HERE = (TF1, TF3, TF4, SE1, SE2, WH1, EC8)

@@ -1,0 +1,108 @@
+"""Keys of the quick self-check cards."""
+
+from __future__ import annotations
+
+from grader.answer_key.key import ChoiceKey, Key, Trap
+from llmserving.exercises import cards
+
+_PHASES = "Two phases"
+_LEVERS = "Three levers"
+_WEIGHTS = "Bytes a weight"
+
+KEYS_HERE = (
+    Key(
+        cards.SC1,
+        {
+            "answer": ChoiceKey(
+                "memory",
+                {
+                    "arithmetic": Trap(
+                        "decode_is_compute_bound",
+                        "With one token a request there is little to compute: each weight that is read serves a multiply-add or two.",
+                        _PHASES,
+                    ),
+                    "host_link": Trap(
+                        "weights_over_pcie",
+                        "The weights stay in HBM, beside the GPU. They are read from there, not sent from the host.",
+                        _PHASES,
+                    ),
+                    "capacity": Trap(
+                        "capacity_for_bandwidth",
+                        "Capacity limits how many requests fit. How fast a token comes depends on how fast HBM is read.",
+                        _PHASES,
+                    ),
+                },
+            )
+        },
+    ),
+    Key(
+        cards.SC2,
+        {
+            "answer": ChoiceKey(
+                "size_minus_one",
+                {
+                    "size": Trap(
+                        "whole_block_empty",
+                        "A block is taken when a token needs it, so it holds one token at least: one less than a whole block.",
+                        _LEVERS,
+                    ),
+                    "every_block": Trap(
+                        "waste_in_every_block",
+                        "A new block is taken only when the one before is full, so only the last can have empty slots.",
+                        _LEVERS,
+                    ),
+                    "reservation": Trap(
+                        "waste_of_reservation",
+                        "That is the waste of reserving the maximum length. Blocks are taken as the request grows.",
+                        _LEVERS,
+                    ),
+                },
+            )
+        },
+    ),
+    Key(
+        cards.SC4,
+        {
+            "answer": ChoiceKey(
+                "weight_only",
+                {
+                    "swapped": Trap(
+                        "w_and_a_swapped", "The other way round: W stands for weights, A for activations.", _LEVERS
+                    ),
+                    "bytes": Trap("bytes_for_bits", "The numbers count bits. Four bytes would be FP32.", _LEVERS),
+                    "both_small": Trap(
+                        "a16_as_groups",
+                        "A16 says that activations keep 16 bits. The name tells nothing about groups.",
+                        _LEVERS,
+                    ),
+                },
+            )
+        },
+    ),
+    Key(
+        cards.SC6,
+        {
+            "answer": ChoiceKey(
+                "unchanged",
+                {
+                    "quarter": Trap(
+                        "kv_shrinks_with_weights",
+                        "The cache holds keys and values, which are activations. Its element size p is set apart from the "
+                        "weights' bits.",
+                        _WEIGHTS,
+                    ),
+                    "half": Trap(
+                        "keys_shrink_with_weights",
+                        "Keys and values are both computed with weights, and both are stored in the cache's own format.",
+                        _WEIGHTS,
+                    ),
+                    "grows": Trap(
+                        "scales_in_cache",
+                        "The scales of the groups belong to the weights and lie beside them, not in the cache.",
+                        _WEIGHTS,
+                    ),
+                },
+            )
+        },
+    ),
+)

@@ -1,0 +1,50 @@
+"""Grading an argument built from links: those in place count, a wrong link counts against them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from grader.answer_key.key import ChainKey
+from llmserving.exercises.exercise import Option, Part
+from llmserving.exercises.verdict import PartVerdict
+
+INCOMPLETE = "incomplete"
+OUT_OF_ORDER = "out_of_order"
+
+
+def grade_chain(part: Part, key: ChainKey, chosen: list[Option]) -> PartVerdict:
+    """Points in the share of links that stand in the right order, less one link for each wrong one, never below 0."""
+    names = tuple(option.name for option in chosen)
+    if names in key.orders:
+        return PartVerdict(part.points, part.points, "right", "Right.")
+    length = len(key.orders[0])
+    in_place = max(_longest_common_subsequence(names, order) for order in key.orders)
+    traps = [key.traps[name] for name in names if name in key.traps]
+    sound = [name for name in names if name not in key.traps]
+    sentences, diagnoses = [trap.sentence for trap in traps], [trap.name for trap in traps]
+    if len(sound) < length:
+        missing = length - len(sound)
+        sentences.append(
+            f"{missing} of the {length} links that the argument needs {'is' if missing == 1 else 'are'} not in it."
+        )
+        diagnoses.append(INCOMPLETE)
+    if in_place < len(sound):
+        sentences.append("The sound links are not in an order in which each follows from those before it.")
+        diagnoses.append(OUT_OF_ORDER)
+    score = part.points * max(0, in_place - len(traps)) / length
+    reread = traps[0].reread if traps else key.reread
+    return PartVerdict(
+        score, part.points, "partly" if score else "wrong", " ".join(sentences), tuple(diagnoses), reread
+    )
+
+
+def _longest_common_subsequence(a: tuple[str, ...], b: tuple[str, ...]) -> int:
+    @cache
+    def length(i: int, j: int) -> int:
+        if i == len(a) or j == len(b):
+            return 0
+        if a[i] == b[j]:
+            return 1 + length(i + 1, j + 1)
+        return max(length(i + 1, j), length(i, j + 1))
+
+    return length(0, 0)

@@ -1,0 +1,14 @@
+"""Grading one letter: the right option, or the trap that the chosen one is."""
+
+from __future__ import annotations
+
+from grader.answer_key.key import ChoiceKey
+from llmserving.exercises.exercise import Option, Part
+from llmserving.exercises.verdict import PartVerdict
+
+
+def grade_choice(part: Part, key: ChoiceKey, chosen: Option) -> PartVerdict:
+    if chosen.name == key.right:
+        return PartVerdict(part.points, part.points, "right", "Right.")
+    trap = key.traps[chosen.name]
+    return PartVerdict(0.0, part.points, "wrong", trap.sentence, (trap.name,), trap.reread)

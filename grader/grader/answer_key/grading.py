@@ -1,0 +1,107 @@
+"""Grade: from plain data to verdicts, part by part, with follow-through from the learner's own earlier answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from grader.answer_key.chains import grade_chain
+from grader.answer_key.choices import grade_choice
+from grader.answer_key.key import Answers, ChainKey, ChoiceKey, Key, ValueKey
+from grader.answer_key.keys import KEY
+from grader.answer_key.values import grade_value, number_in_unit_of
+from llmserving.exercises.draws import DEFAULT_LEARNER
+from llmserving.exercises.exercise import Exercise, Part
+from llmserving.exercises.faults import fault_sentence
+from llmserving.exercises.verdict import PartVerdict, Verdict
+
+
+def grade(
+    data: Mapping[str, Any], learner: str = DEFAULT_LEARNER, class_secret: str | None = None
+) -> dict[str, Verdict]:
+    """Verdicts for collected data, by exercise id.
+
+    data: id -> what collect gave for it. Answers to exercises that another builds on are taken from here too.
+    learner: whose numbers. class_secret: seeds hidden inputs; values, choices and chains have none.
+    KeyError for an id without a key. Malformed data costs its part, with a sentence, and never raises.
+    """
+    unknown = [exercise_id for exercise_id in data if exercise_id not in KEY]
+    if unknown:
+        raise KeyError(f"there is no key for {', '.join(map(str, unknown))}")
+    return {exercise_id: _grade_exercise(KEY[exercise_id], data, learner) for exercise_id in data}
+
+
+def reference_answers(exercise: Exercise, learner: str) -> dict[str, float]:
+    """The right number of every value part, and of those of the exercises it builds on."""
+    answers: dict[str, float] = {}
+    for earlier in exercise.builds_on:
+        for name, number in reference_answers(KEY[earlier].exercise, learner).items():
+            answers[name if "." in name else f"{earlier}.{name}"] = number
+    numbers = exercise.numbers(learner)
+    for name, key in KEY[exercise.id].parts.items():
+        if isinstance(key, ValueKey):
+            answers[name] = key.right(numbers, answers)
+    return answers
+
+
+def _grade_exercise(key: Key, data: Mapping[str, Any], learner: str) -> Verdict:
+    exercise = key.exercise
+    reference = reference_answers(exercise, learner)
+    own = {**reference, **dict(_own_answers(exercise, data))}
+    parts = {}
+    for part in exercise.parts:
+        answer = _part_data(data.get(exercise.id), part)
+        parts[part.name] = _grade_part(key, part, answer, learner, reference, own)
+    return Verdict(exercise.id, parts)
+
+
+def _grade_part(
+    key: Key, part: Part, answer: Mapping[str, Any], learner: str, reference: Answers, own: Answers
+) -> PartVerdict:
+    if answer["kind"] == "fault":
+        return PartVerdict(0.0, part.points, "unreadable", fault_sentence(part, answer))
+    part_key = key.parts[part.name]
+    if isinstance(part_key, ValueKey):
+        return grade_value(part, part_key, answer, key.exercise.numbers(learner), reference, own)
+    letters = key.exercise.lettered_options(part, learner)
+    if isinstance(part_key, ChoiceKey):
+        return grade_choice(part, part_key, letters[answer["letter"]])
+    if isinstance(part_key, ChainKey):
+        return grade_chain(part, part_key, [letters[letter] for letter in answer["letters"]])
+    raise TypeError(f"{key.exercise.id}.{part.name} has a key of an unknown kind, {type(part_key).__name__}")
+
+
+def _own_answers(exercise: Exercise, data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """The learner's own numbers, where they can be read and are above zero; a later part may carry on from them."""
+    for earlier in exercise.builds_on:
+        for name, number in _own_answers(KEY[earlier].exercise, data):
+            yield (name if "." in name else f"{earlier}.{name}"), number
+    for part in exercise.parts:
+        answer = _part_data(data.get(exercise.id), part)
+        if answer["kind"] == "value" and (number := number_in_unit_of(part, answer)) > 0:
+            yield part.name, number
+
+
+def _part_data(collected: Any, part: Part) -> Mapping[str, Any]:
+    """The data of one part if it is well formed, else a fault: it may come from a process that nobody trusts."""
+    try:
+        answer = collected["parts"][part.name]
+        if answer["kind"] == "fault" or _well_formed(part, answer):
+            return answer  # type: ignore[no-any-return]
+    except (KeyError, TypeError, IndexError):
+        pass
+    return {"kind": "fault", "fault": "malformed"}
+
+
+def _well_formed(part: Part, answer: Mapping[str, Any]) -> bool:
+    if answer["kind"] != part.kind:
+        return False
+    letters = part.letters or "ABCDEFGHIJKL"[: len(part.options)]
+    if part.kind == "value":
+        number = answer["number"]
+        is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+        return is_number and abs(number) < 1e300 and isinstance(answer["written"], str)
+    chosen = [answer["letter"]] if part.kind == "choice" else answer["letters"]
+    return isinstance(chosen, list) and len(set(chosen)) == len(chosen) and all(
+        isinstance(letter, str) and len(letter) == 1 and letter in letters for letter in chosen
+    )  # fmt: skip

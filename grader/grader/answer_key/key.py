@@ -1,0 +1,107 @@
+"""The private half of an exercise: what is right, within which tolerance, and which mistakes have a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from llmserving.exercises.collect import data_of_answer
+from llmserving.exercises.draws import DEFAULT_LEARNER, Numbers
+from llmserving.exercises.exercise import Exercise, Part
+from llmserving.exercises.verdict import Verdict
+
+Answers = Mapping[str, float]
+"""Earlier answers, in the unit of their part: "fp16_gb" of the same exercise, "L2.1.kv_gb" of another."""
+
+Formula = Callable[[Numbers, Answers], float]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far from right is still right; `reason` says why."""
+
+    relative: float
+    reason: str
+
+    def accepts(self, expected: float, answer: float) -> bool:
+        return abs(answer - expected) <= self.relative * abs(expected)
+
+
+EXACT = Tolerance(0.0, "a count is a whole number; one more or less is another answer")
+THREE_FIGURES = Tolerance(0.005, "three significant figures: 1.07 stands for 1.0737, 1.1 is rounded too far")
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong solution that can be run on the learner's own numbers, and the sentence that names it."""
+
+    name: str
+    wrong: Formula
+    sentence: str
+    reread: str
+
+
+@dataclass(frozen=True)
+class Trap:
+    """What a wrong option stands for."""
+
+    name: str
+    sentence: str
+    reread: str
+
+
+@dataclass(frozen=True)
+class ValueKey:
+    right: Formula
+    tolerance: Tolerance
+    misconceptions: tuple[Misconception, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChoiceKey:
+    """right: the name of the right option; every other option has a trap."""
+
+    right: str
+    traps: Mapping[str, Trap]
+
+
+@dataclass(frozen=True)
+class ChainKey:
+    """orders: sequences of option names that all carry the argument; every option outside them has a trap."""
+
+    orders: tuple[tuple[str, ...], ...]
+    traps: Mapping[str, Trap]
+    reread: str
+
+
+PartKey = ValueKey | ChoiceKey | ChainKey
+
+
+@dataclass(frozen=True)
+class Key:
+    """The key of one exercise, part by part."""
+
+    exercise: Exercise
+    parts: Mapping[str, PartKey] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if list(self.parts) != [part.name for part in self.exercise.parts]:
+            raise ValueError(f"the key of {self.exercise.id} has the parts {list(self.parts)}, the exercise has others")
+        for part in self.exercise.parts:
+            _require_traps(self.exercise, part, self.parts[part.name])
+
+    def grade(self, answer: Any, learner: str = DEFAULT_LEARNER) -> Verdict:
+        """The verdict on this exercise alone: one value, a list in the order of the parts, or a dict by part name."""
+        from grader.answer_key.grading import grade
+
+        return grade({self.exercise.id: data_of_answer(self.exercise.id, answer)}, learner)[self.exercise.id]
+
+
+def _require_traps(exercise: Exercise, part: Part, key: PartKey) -> None:
+    if isinstance(key, ValueKey):
+        return
+    right = {key.right} if isinstance(key, ChoiceKey) else set(key.orders[0])
+    wrong = {option.name for option in part.options} - right
+    if wrong != set(key.traps) or not right <= {option.name for option in part.options}:
+        raise ValueError(f"{exercise.id}.{part.name}: each wrong option needs its own trap, and only they do")

@@ -1,0 +1,70 @@
+"""Mistakes about bytes that any answer which is a size can hold: units of 2**30, bits, a wrong prefix."""
+
+from __future__ import annotations
+
+from grader.answer_key.key import Answers, Formula, Misconception
+from llmserving.exercises.draws import Numbers
+from llmserving.units import BYTES_PER_UNIT, GB, KB, MB, GiB, KiB, MiB
+
+UNITS = "Units"
+
+
+def scaled(right: Formula, factor: float) -> Formula:
+    def wrong(numbers: Numbers, answers: Answers) -> float:
+        return right(numbers, answers) * factor
+
+    return wrong
+
+
+def gigabyte_mistakes(right: Formula) -> tuple[Misconception, ...]:
+    """For a size asked for in GB."""
+    return (
+        Misconception(
+            "gib_for_gb",
+            scaled(right, GB / GiB),
+            "That is the size in GiB, units of 2^30 bytes. A GB is 10^9 bytes, so the number of GB is 7.4 % larger.",
+            UNITS,
+        ),
+        Misconception(
+            "gb_labelled_gib",
+            scaled(right, GiB / GB),
+            "The number would be right in GB, but it counts as GiB, units of 2^30 bytes: check the unit you wrote, or "
+            "whether you converted the wrong way.",
+            UNITS,
+        ),
+        bits_for_bytes(right),
+        *(
+            Misconception(
+                f"{unit.lower()}_for_gb",
+                scaled(right, GB / BYTES_PER_UNIT[unit]),
+                f"The size is right, counted in {unit}; the answer is asked for in GB.",
+                UNITS,
+            )
+            for unit in ("MB", "MiB", "KB", "bytes")
+        ),
+    )
+
+
+def byte_mistakes(right: Formula) -> tuple[Misconception, ...]:
+    """For a size asked for in bytes."""
+    return (
+        bits_for_bytes(right),
+        *(
+            Misconception(
+                f"{name.lower()}_for_bytes",
+                scaled(right, 1 / size),
+                f"The size is right, counted in {name}; the answer is asked for in bytes.",
+                UNITS,
+            )
+            for name, size in (("KB", KB), ("KiB", KiB), ("MB", MB), ("MiB", MiB))
+        ),
+    )
+
+
+def bits_for_bytes(right: Formula) -> Misconception:
+    return Misconception(
+        "bits_for_bytes",
+        scaled(right, 8),
+        "Eight times the right size: that counts bits. A byte has 8 of them.",
+        UNITS,
+    )

@@ -1,0 +1,91 @@
+"""Grading one number: right, followed through, a named mistake, rounded too far, or none that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from grader.answer_key.key import Answers, Misconception, ValueKey
+from llmserving.exercises.draws import Numbers
+from llmserving.exercises.exercise import Part
+from llmserving.exercises.faults import fault_sentence
+from llmserving.exercises.verdict import PartVerdict
+from llmserving.units import BYTES_PER_UNIT
+
+NOT_KNOWN = "is not right, and not close to any mistake I know."
+FOLLOWED = (
+    "worked correctly from your own earlier answer, so it earns its points. That earlier answer is off: mend it first, "
+    "then this one."
+)
+
+
+def number_in_unit_of(part: Part, answer: Mapping[str, Any]) -> float:
+    """The answer's number in the unit of its part: "1 GiB" is 1.0737 for a part in GB."""
+    number: float = answer["number"]
+    if part.quantity != "bytes" or answer.get("unit") not in BYTES_PER_UNIT or answer["unit"] == part.unit:
+        return number
+    return number * BYTES_PER_UNIT[answer["unit"]] / BYTES_PER_UNIT[part.unit or "bytes"]
+
+
+def grade_value(
+    part: Part, key: ValueKey, answer: Mapping[str, Any], numbers: Numbers, reference: Answers, own: Answers
+) -> PartVerdict:
+    number = number_in_unit_of(part, answer)
+    written = f"`{answer['written']}`"
+    if number < 0:
+        fault = fault_sentence(part, {"fault": "negative", "written": answer["written"]})
+        return PartVerdict(0.0, part.points, "wrong", fault, ("negative",))
+    if key.tolerance.accepts(key.right(numbers, reference), number):
+        return PartVerdict(part.points, part.points, "right", "Right.")
+    if key.tolerance.accepts(key.right(numbers, own), number):
+        return PartVerdict(part.points, part.points, "followed_through", f"{written} is {FOLLOWED}")
+    found = _misconceptions_at(key, number, numbers, reference) or _misconceptions_at(key, number, numbers, own)
+    if found:
+        names = tuple(misconception.name for misconception in found)
+        return PartVerdict(0.0, part.points, "wrong", f"{written}: {_sentences(found)}", names, found[0].reread)
+    if figures := _rounded_too_far(key, number, key.right(numbers, reference)):
+        sentence = f"{written} is rounded too far: it keeps {figures} of the three significant figures asked for."
+        return PartVerdict(0.0, part.points, "wrong", sentence, ("rounded_too_far",))
+    return PartVerdict(0.0, part.points, "wrong", f"{written} {NOT_KNOWN}")
+
+
+def _sentences(found: list[Misconception]) -> str:
+    if len(found) == 1:
+        return found[0].sentence
+    listed = " ".join(f"({index}) {misconception.sentence}" for index, misconception in enumerate(found, 1))
+    return f"this looks like one of {len(found)} mistakes that give the same number here. {listed}"
+
+
+def _misconceptions_at(key: ValueKey, number: float, numbers: Numbers, earlier: Answers) -> list[Misconception]:
+    """The named mistakes that give `number` from these earlier answers and differ from right there."""
+    right = key.right(numbers, earlier)
+    found: list[Misconception] = []
+    for misconception in key.misconceptions:
+        wrong = misconception.wrong(numbers, earlier)
+        if not key.tolerance.accepts(right, wrong) and _stands_for(wrong, number, key):
+            found.append(misconception)
+    return found
+
+
+def _stands_for(wrong: float, number: float, key: ValueKey) -> bool:
+    """Whether a learner who got `wrong` may have written `number`: equal as asked, or rounded to the figures written."""
+    if key.tolerance.relative == 0 and float(wrong).is_integer():
+        return number == wrong
+    if float(number).is_integer() and not float(wrong).is_integer() and key.tolerance.relative == 0:
+        return False
+    if abs(number - wrong) <= 0.005 * abs(wrong):
+        return True
+    figures = significant_figures(number)
+    return figures >= 2 and float(f"{wrong:.{figures - 1}e}") == number
+
+
+def _rounded_too_far(key: ValueKey, number: float, right: float) -> int:
+    """How many significant figures `number` keeps of `right` where those are too few; 0 where it is not a rounding."""
+    if key.tolerance.relative == 0:
+        return 0
+    return next((figures for figures in (2, 1) if float(f"{right:.{figures - 1}e}") == number), 0)
+
+
+def significant_figures(number: float) -> int:
+    digits = f"{number:.15e}".split("e")[0].replace(".", "").replace("-", "").rstrip("0")
+    return max(len(digits), 1)

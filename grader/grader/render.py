@@ -1,0 +1,83 @@
+"""Render: what a notebook says of an exercise is written by the exercise, for one learner's numbers.
+
+A cell that belongs to an exercise says so in its metadata: {"llmserving": {"role": "statement", "exercise": "L2.1"}}, or
+role "answer" or "check" with the id of the check ("L2.1", or a group such as "L1.cache"). Its source and its nbgrader
+metadata are made here; of an answer cell only the solution between the markers is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from llmserving.exercises import EXERCISES, GROUPS
+from llmserving.exercises.draws import DEFAULT_LEARNER
+from llmserving.exercises.statement import answer_stub, statement_markdown
+
+METADATA = "llmserving"
+LIVE_TAG = "live"
+
+ANSWER_HEAD = "# Put your answer in the place of each ... and run this cell, then the next."
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+
+_SOLUTION = re.compile(rf"{BEGIN}\n.*?{END}", re.DOTALL)
+
+
+def render_notebook(notebook: Any, learner: str = DEFAULT_LEARNER) -> Any:
+    """A copy of `notebook` with its exercise cells written for `learner`, and the learner's id in its metadata."""
+    rendered = nbformat.from_dict(notebook)
+    for cell in rendered.cells:
+        belongs = cell.metadata.get(METADATA)
+        if belongs is not None:
+            _render_cell(cell, belongs["role"], belongs["exercise"], learner)
+    rendered.metadata[METADATA] = {**rendered.metadata.get(METADATA, {}), "learner": learner}
+    return rendered
+
+
+def render_file(path: Path) -> bool:
+    """Render a notebook of the instructor's in place; True if it changed."""
+    before = path.read_text(encoding="utf-8")
+    rendered = render_notebook(nbformat.reads(before, as_version=4))
+    after = nbformat.writes(rendered) + "\n"
+    if after == before:
+        return False
+    path.write_text(after, encoding="utf-8")
+    return True
+
+
+def _render_cell(cell: Any, role: str, name: str, learner: str) -> None:
+    if role == "statement":
+        cell.source = statement_markdown(EXERCISES[name], learner)
+        cell.metadata["nbgrader"] = _nbgrader(f"{name}-statement", locked=True)
+    elif role == "answer":
+        cell.source = _answer_source(name, cell.source)
+        cell.metadata["nbgrader"] = _nbgrader(f"{name}-answer", solution=True)
+    elif role == "check":
+        whose = "" if learner == DEFAULT_LEARNER else f', learner="{learner}"'
+        cell.source = f'from llmserving import check\n\ncheck("{name}"{whose})'
+        points = sum(EXERCISES[exercise_id].points for exercise_id in GROUPS[name])
+        cell.metadata["nbgrader"] = _nbgrader(name, locked=True, grade=True, points=points)
+    else:
+        raise ValueError(f"a cell of {name} has the role {role!r}; the roles are statement, answer and check")
+
+
+def _answer_source(check: str, source: str) -> str:
+    stubs = "\n".join(answer_stub(EXERCISES[exercise_id]) for exercise_id in GROUPS[check])
+    solution = _SOLUTION.search(source)
+    return f"{ANSWER_HEAD}\n{stubs}" + (f"\n{solution.group()}" if solution else "")
+
+
+def _nbgrader(
+    grade_id: str, *, locked: bool = False, grade: bool = False, solution: bool = False, points: float | None = None
+) -> dict[str, Any]:
+    made = {
+        "grade_id": grade_id,
+        "grade": grade,
+        "solution": solution,
+        "locked": locked,
+        "task": False,
+        "schema_version": 3,
+    }
+    return made if points is None else {**made, "points": int(points) if points == int(points) else points}

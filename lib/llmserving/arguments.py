@@ -1,0 +1,65 @@
+"""Checks of arguments, each refusing with a sentence: which argument, what it got, what would be right."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from typing import Any
+
+
+def count(name: str, meaning: str, value: Any, *, whole_floats: bool = False) -> int:
+    """`value` as a Python int of at least 1, or a TypeError or ValueError that a learner can act on.
+
+    `whole_floats` lets 13e9 pass for 13_000_000_000; 2.5 is refused either way.
+    """
+    if _is_bool(value):
+        raise TypeError(f"{name} is {meaning}, a whole number, but got {value!r}, a truth value; write 1, not True")
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
+        _refuse_non_finite(name, meaning, value)
+        if not (whole_floats and float(value).is_integer()):
+            raise TypeError(f"{name} is {meaning}, a whole number, but got {value!r}; {_whole_advice(float(value))}")
+        value = int(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{name} is {meaning}, a whole number such as 32, but got {_shown(value)} of type {type(value).__name__}"
+        ) from None
+    if number < 1:
+        raise ValueError(f"{name} is {meaning} and must be at least 1, but got {number}")
+    return number
+
+
+def positive_real(name: str, meaning: str, value: Any) -> float | int:
+    """`value` as an int or a float above 0, or a TypeError or ValueError that a learner can act on."""
+    if _is_bool(value):
+        raise TypeError(f"{name} is {meaning}, a number, but got {value!r}, a truth value; write 1, not True")
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} is {meaning}, a number such as 2, but got {_shown(value)} of {type(value).__name__}")
+    _refuse_non_finite(name, meaning, value)
+    if value <= 0:
+        raise ValueError(f"{name} is {meaning} and must be above 0, but got {value!r}")
+    return int(value) if isinstance(value, numbers.Integral) else float(value)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_") and hasattr(value, "dtype")
+
+
+def _refuse_non_finite(name: str, meaning: str, value: Any) -> None:
+    if math.isnan(value):
+        raise ValueError(f"{name} is {meaning}, but got NaN (not a number); look for the 0/0 or inf - inf it came from")
+    if math.isinf(value):
+        raise ValueError(f"{name} is {meaning} and must be finite, but got {value!r}")
+
+
+def _whole_advice(value: float) -> str:
+    if value.is_integer():
+        return f"write {int(value)} without the decimal point"
+    return "there is no part of one to count"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,172 @@
+"""The question bank: true or false with the reason, find the error, why, edge cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llmserving.exercises.draws import Draw
+from llmserving.exercises.exercise import Exercise, Option, Part
+from llmserving.exercises.level2 import draw_shape, shape_numbers
+
+_TRUE_OR_FALSE = (Option("true", "true"), Option("false", "false"))
+
+
+def _true_or_false(id: str, notebook: str, claim: str, reasons: tuple[Option, ...], hint: str, group: str) -> Exercise:
+    parts = (
+        Part("verdict", f"{id}_verdict", "choice", '"T" or "F"', (hint,), options=_TRUE_OR_FALSE, letters="TF"),
+        Part("reason", f"{id}_reason", "choice", "the letter of the reason that decides it", (hint,), options=reasons),
+    )
+    return Exercise(
+        id, "True or false?", notebook, f"Claim: *{claim}*", parts, Draw(id), difficulty=2, minutes=2, group=group
+    )
+
+
+def _find_the_error(id: str, notebook: str, claim: str, errors: tuple[Option, ...], hint: str, group: str) -> Exercise:
+    part = Part("error", id, "choice", "the letter of what is wrong with it", (hint,), options=errors)
+    text = f"A colleague writes: *{claim}*"
+    return Exercise(id, "Find the error", notebook, text, (part,), Draw(id), difficulty=1, minutes=1, group=group)
+
+
+TF1 = _true_or_false(
+    "TF1",
+    "L1/three_levers",
+    "PagedAttention cuts the FLOPs of attention.",
+    (
+        Option("layout", "it changes where keys and values lie; the dot products and the softmax are the same"),
+        Option(
+            "skips_empty", "slots reserved for a request and never used are skipped, which saves their dot products"
+        ),
+        Option("approximates", "attention over blocks leaves out the tokens that matter least"),
+        Option("prefill_only", "it saves dot products, though only those of the prompt"),
+    ),
+    "Does any query meet fewer keys because the keys lie elsewhere?",
+    group="L1.levers",
+)
+
+TF3 = _true_or_false(
+    "TF3",
+    "L1/kv_cache",
+    "The KV cache grows quadratically with the number of cached tokens.",
+    (
+        Option("linear", "each new token adds the same number of bytes; quadratic is the recomputing that it avoids"),
+        Option("pairs", "attention compares every token with every other, and the cache holds those pairs"),
+        Option("constant", "it does not grow at all: its size is fixed when the request starts"),
+        Option("layers_multiply", "each layer caches the keys of all layers below it as well"),
+    ),
+    "How many bytes does token 1,001 add, and how many did token 11 add?",
+    group="L1.cache",
+)
+
+TF4 = _true_or_false(
+    "TF4",
+    "L1/three_levers",
+    "Continuous batching and PagedAttention are two names for one mechanism.",
+    (
+        Option(
+            "orthogonal", "one decides which requests run in a step, the other where their KV lies; each works alone"
+        ),
+        Option("both_fill", "both fill the memory that padding would waste"),
+        Option("part_of", "PagedAttention is the part of continuous batching that works on the KV cache"),
+        Option("phases", "one works in prefill and the other in decode"),
+    ),
+    "Could an engine have one of them without the other?",
+    group="L1.levers",
+)
+
+SE1 = _find_the_error(
+    "SE1",
+    "L1/kv_cache",
+    "KV cache = B * S * L * d_model * p bytes.",
+    (
+        Option("two_missing", "the factor 2 is missing: a key and a value for every token"),
+        Option("square", "S has to be squared, since attention compares all pairs of tokens"),
+        Option("head_width", "d_model has to be the width of one head"),
+        Option("no_layers", "L does not belong there: all layers share one cache"),
+    ),
+    "Count what one token leaves behind in one layer.",
+    group="L1.cache",
+)
+
+SE2 = _find_the_error(
+    "SE2",
+    "L1/kv_cache",
+    "The formula uses d_head, since attention works per head.",
+    (
+        Option("all_heads", "every head caches its own keys and values, and n_head * d_head is d_model"),
+        Option("one_head", "right for one head, and the other heads read that head's cache"),
+        Option("square_of_heads", "heads attend to each other, so n_head has to be squared"),
+        Option("prefill", "right in decode; only prefill caches all heads"),
+    ),
+    "How many heads are there, and what does each of them store?",
+    group="L1.cache",
+)
+
+WH1 = Exercise(
+    id="WH1",
+    title="Why is decode memory-bound and prefill compute-bound?",
+    notebook="L1/two_phases",
+    statement="Build the argument: pick the four links that carry it and put them in order. The others are wrong.",
+    parts=(
+        Part(
+            "argument",
+            "WH1",
+            "chain",
+            "the letters of four links, in order",
+            (
+                "Begin with what both phases have in common, then let them part, then conclude.",
+                "The phases part over one question: how much arithmetic does one weight read serve?",
+            ),
+            points=3,
+            steps=4,
+            options=(
+                Option("shared", "A forward pass reads every weight from HBM once, in either phase."),
+                Option(
+                    "prefill", "In prefill, one pass carries the whole prompt: a weight read serves every token of it."
+                ),
+                Option("decode", "In decode, one pass carries one new token a request: a weight read serves very few."),
+                Option("walls", "So prefill waits for arithmetic, and decode waits for bytes."),
+                Option("quadratic", "Decode computes the attention of all pairs of tokens again for every token."),
+                Option("precision", "Decode runs in a slower number format than prefill."),
+                Option("no_weights", "With a KV cache, prefill no longer has to read the weights."),
+            ),
+        ),
+    ),
+    draw=Draw("WH1"),
+    difficulty=3,
+    minutes=4,
+)
+
+
+def _one_token(shape: Any, B: int) -> Any:
+    return {**shape, "B": B, "S": 1}
+
+
+EC8 = Exercise(
+    id="EC8",
+    title="The KV cache of a single token",
+    notebook="L2/kv_size",
+    statement=(
+        "A model has {L} layers and a hidden size of {d_model} ({n_head} heads of {d_head}), in FP16. A batch of "
+        "B = {B} has just begun: every request has S = 1 token in the cache. Predict the size before you compute it."
+    ),
+    parts=(
+        Part(
+            "kv_bytes",
+            "EC8_kv_bytes",
+            "value",
+            "the size in bytes",
+            ("Put S = 1 into the formula: which factors are left?", "One token is still kept in every layer, twice."),
+            quantity="bytes",
+            unit="bytes",
+        ),
+    ),
+    draw=Draw(
+        "EC8",
+        _one_token(shape_numbers(32, 32), 1),
+        lambda rng: _one_token(draw_shape(rng), rng.choice([2, 3, 5, 6])),
+    ),
+    difficulty=1,
+    minutes=2,
+)
+
+EXERCISES_HERE = (TF1, TF3, TF4, SE1, SE2, WH1, EC8)

@@ -1,0 +1,76 @@
+"""Quick self-check cards: one question, one letter."""
+
+from __future__ import annotations
+
+from llmserving.exercises.draws import Draw
+from llmserving.exercises.exercise import Exercise, Option, Part
+
+
+def _card(
+    id: str, title: str, notebook: str, question: str, options: tuple[Option, ...], hint: str, group: str | None
+) -> Exercise:
+    part = Part("answer", id, "choice", "the letter of the answer", (hint,), options=options)
+    return Exercise(id, title, notebook, question, (part,), Draw(id), difficulty=1, minutes=1, group=group)
+
+
+SC1 = _card(
+    "SC1",
+    "What holds decode back?",
+    "L1/two_phases",
+    "What is the bottleneck of decode at a small batch?",
+    (
+        Option("memory", "memory bandwidth: all weights and the whole KV cache are read for every token"),
+        Option("arithmetic", "arithmetic: every token needs more multiply-adds than the GPU can do in time"),
+        Option("host_link", "the link to the host: weights travel over PCIe for every token"),
+        Option("capacity", "memory capacity: decode stops whenever HBM is full"),
+    ),
+    "Ask what has to move for one token, and how much is computed with it.",
+    group=None,
+)
+
+SC2 = _card(
+    "SC2",
+    "Waste with blocks",
+    "L1/three_levers",
+    "With blocks of `block_size` tokens, how many token slots can one request waste at worst?",
+    (
+        Option("size_minus_one", "block_size - 1, in its last block only"),
+        Option("size", "block_size, since a whole block can stand empty"),
+        Option("every_block", "block_size - 1 in each of its blocks"),
+        Option("reservation", "the maximum length less the tokens used"),
+    ),
+    "A block is taken only when a token needs it. How empty can it then be?",
+    group="L1.levers",
+)
+
+SC4 = _card(
+    "SC4",
+    "W4A16",
+    "L1/three_levers",
+    "What does the name W4A16 say?",
+    (
+        Option("weight_only", "4-bit weights and 16-bit activations: the weight-only recipe that helps decode"),
+        Option("swapped", "4-bit activations and 16-bit weights"),
+        Option("bytes", "4-byte weights and 16-byte activations"),
+        Option("both_small", "4-bit weights, and activations in groups of 16 that are quantized too"),
+    ),
+    "W and A are what is stored; the number behind each counts bits.",
+    group="L1.levers",
+)
+
+SC6 = _card(
+    "SC6",
+    "Weights in INT4, and the KV cache",
+    "L2/weights",
+    "Weights go from FP16 to INT4, nothing else changes. What happens to the KV cache?",
+    (
+        Option("unchanged", "nothing: keys and values are not weights"),
+        Option("quarter", "it shrinks to a quarter, like the weights"),
+        Option("half", "it shrinks to a half: keys are computed from weights, values are not"),
+        Option("grows", "it grows, since the scales of the groups are cached"),
+    ),
+    "Look for the bits of the weights among the six factors.",
+    group=None,
+)
+
+EXERCISES_HERE = (SC1, SC2, SC4, SC6)

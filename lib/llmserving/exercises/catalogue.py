@@ -1,0 +1,38 @@
+"""Every exercise by id, the groups that share a check cell, and where each id stands in the course."""
+
+from __future__ import annotations
+
+import difflib
+
+from llmserving.exercises import bank, cards, level1, level2
+from llmserving.exercises.exercise import Exercise
+
+EXERCISES: dict[str, Exercise] = {
+    exercise.id: exercise
+    for exercise in (
+        *level1.EXERCISES_HERE, *level2.EXERCISES_HERE, *cards.EXERCISES_HERE, *bank.EXERCISES_HERE,
+    )
+}  # fmt: skip
+
+GROUPS: dict[str, tuple[str, ...]] = {}
+for _exercise in EXERCISES.values():
+    _check = _exercise.group or _exercise.id
+    GROUPS[_check] = (*GROUPS.get(_check, ()), _exercise.id)
+"""Check id -> the ids it checks. An exercise with a check cell of its own is a group of one."""
+
+NOTEBOOK_OF: dict[str, str] = {exercise.id: f"{exercise.notebook}.ipynb" for exercise in EXERCISES.values()}
+
+
+def exercise_named(exercise_id: str) -> Exercise:
+    """The exercise of that id; KeyError with the nearest ids where there is none."""
+    if isinstance(exercise_id, str) and exercise_id in EXERCISES:
+        return EXERCISES[exercise_id]
+    raise KeyError(unknown_id(exercise_id))
+
+
+def unknown_id(name: object) -> str:
+    known = [*EXERCISES, *(group for group in GROUPS if group not in EXERCISES)]
+    if not isinstance(name, str):
+        return f"an exercise is named by text such as 'L2.1', but got {name!r}"
+    near = difflib.get_close_matches(name.upper(), known, n=3, cutoff=0.4) or known
+    return f"there is no exercise {name!r}; did you mean {', '.join(near)}?"

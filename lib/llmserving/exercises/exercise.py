@@ -1,0 +1,89 @@
+"""The public half of an exercise: what is asked, of whom, in which form; never what is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from llmserving.exercises.draws import Draw, Numbers, seeded
+
+Kind = Literal["value", "choice", "chain"]
+Quantity = Literal["bytes", "count", "ratio"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One thing to choose: `name` is what the key knows it by, `text` what the learner reads."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One answer: the learner's variable, its kind, and what a bare number or a letter in it stands for.
+
+    unit: the unit of a number written without one ("GB"); None for counts and ratios. options: what a choice or a chain
+    picks from; parts that list the same options in one exercise share one lettered list. letters: fixed letters instead
+    of A, B, C in shuffled order ("TF" for true or false). steps: how many links a chain has. hints: in order, from a
+    nudge to a worked neighbour.
+    """
+
+    name: str
+    variable: str
+    kind: Kind
+    asks: str
+    hints: tuple[str, ...]
+    points: float = 1.0
+    quantity: Quantity | None = None
+    unit: str | None = None
+    options: tuple[Option, ...] = ()
+    letters: str | None = None
+    steps: int | None = None
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """id, statement, parts and draw of one item; `notebook` is the file that holds it, below notebooks/.
+
+    builds_on: ids of exercises whose answers this one may carry on from. group: the id of the check that small items
+    share, or None where the exercise has a check cell of its own. difficulty: 1 to 5. version: raised when a change of
+    wording or numbers could change a verdict.
+    """
+
+    id: str
+    title: str
+    notebook: str
+    statement: str
+    parts: tuple[Part, ...]
+    draw: Draw
+    difficulty: int
+    minutes: int
+    version: int = 1
+    builds_on: tuple[str, ...] = ()
+    group: str | None = None
+
+    @property
+    def level(self) -> str:
+        return self.notebook.split("/")[0]
+
+    @property
+    def points(self) -> float:
+        return sum(part.points for part in self.parts)
+
+    @cached_property
+    def part_by_name(self) -> Mapping[str, Part]:
+        return {part.name: part for part in self.parts}
+
+    def numbers(self, learner: str) -> Numbers:
+        return self.draw.numbers(learner)
+
+    def lettered_options(self, part: Part, learner: str) -> dict[str, Option]:
+        """Letter -> option, in the order that this learner sees: shuffled, unless the letters are fixed."""
+        if part.letters is not None:
+            return dict(zip(part.letters, part.options, strict=True))
+        options = list(part.options)
+        seeded("options", self.id, " ".join(option.name for option in options), learner).shuffle(options)
+        return dict(zip("ABCDEFGHIJKL", options, strict=False))

@@ -1,0 +1,68 @@
+"""The sentence for an answer that cannot be read: which variable, what it holds, what would be right.
+
+The data may come from a learner's process, so a detail is only ever quoted, and a fault of an unknown name still gets a
+sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from llmserving.exercises.exercise import Part
+
+_SENTENCES = {
+    "placeholder": "`{variable}` still holds ... : put your answer in its place and run the answer cell.",
+    "none": "`{variable}` is None. A cell or a function gave nothing back; set it to {wanted}.",
+    "not_run": "`{variable}` is not set. Run the answer cell, then this one.",
+    "gone": "`{variable}` was named in a cell that ran, but it is not set now: deleted, or that cell stopped before it. "
+    "Run the answer cell again.",
+    "misspelt": "`{variable}` is not set, but `{other}` is. This check reads the first spelling; rename yours.",
+    "shadowed": "`{variable}` holds the {type} {name}, not an answer. Another cell or an import took the name, or the "
+    "brackets of a call are missing. Set it to {wanted}.",
+    "bool": "`{variable}` is {written}, a truth value. Set it to {wanted}.",
+    "nan": "`{variable}` is NaN, not a number: somewhere on the way stood 0/0 or inf - inf.",
+    "infinite": "`{variable}` is {written}, too large to be an answer here: was something divided by zero?",
+    "array": "`{variable}` is an array of shape {shape}. Set it to {wanted}.",
+    "container": "`{variable}` is a {type} of {length}. Set it to {wanted}.",
+    "type": "`{variable}` is of type {type}. Set it to {wanted}.",
+    "text": "`{variable}` is the text '{written}', which does not start with a number. Set it to {wanted}.",
+    "comma": "`{variable}` is '{written}', and its comma can be read in two ways. Write a point before decimals and no "
+    "comma: 1.07 or 1073.",
+    "bits": "`{variable}` carries the unit {unit}, which reads as bits. A byte is a capital B: write {wanted}.",
+    "unit": "`{variable}` carries the unit '{unit}', which does not fit. Set it to {wanted}.",
+    "letter": "`{variable}` is '{written}', which is not one of the letters {letters}. Set it to {wanted}.",
+    "letter_type": "`{variable}` is of type {type}. Set it to {wanted}.",
+    "letters_type": "`{variable}` is of type {type}. Set it to {wanted}.",
+    "repeated": "`{variable}` uses the letter {written} more than once. Each link stands at most once.",
+    "negative": "`{variable}` is {written}, below zero. There is no such thing as a negative {thing}.",
+}
+_UNKNOWN = "`{variable}` could not be read. Set it to {wanted}."
+
+
+class _Details(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def fault_sentence(part: Part, data: Mapping[str, Any]) -> str:
+    details = _Details({key: str(value)[:80] for key, value in data.items() if isinstance(key, str)})
+    details["variable"] = part.variable
+    details["wanted"] = wanted(part)
+    details["thing"] = {"bytes": "size", "count": "count", "ratio": "ratio", None: "answer"}[part.quantity]
+    return _SENTENCES.get(str(data.get("fault")), _UNKNOWN).format_map(details)
+
+
+def wanted(part: Part) -> str:
+    """What would be right in form, as the end of 'set it to ...'."""
+    if part.kind == "choice":
+        return '"T" or "F", with the quotes' if part.letters == "TF" else 'one letter in quotes, such as "B"'
+    if part.kind == "chain":
+        return 'letters in order in quotes, such as "CAB"'
+    if part.quantity == "bytes" and part.unit == "bytes":
+        return 'one number of bytes, such as 4096, or text with a unit, such as "4 KB"'
+    if part.quantity == "bytes":
+        return f'one number in {part.unit}, such as 2.5, or text with a unit, such as "2.5 {part.unit}"'
+    if part.quantity == "count":
+        return f"one whole number of {part.unit}, such as 12"
+    return "one number, such as 2.5"

@@ -1,0 +1,100 @@
+"""What a learner has tried and solved, kept in the learner's own folder and never sent anywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from llmserving.exercises import session
+from llmserving.exercises.verdict import Verdict
+
+PROGRESS_FILE = "progress.json"
+
+
+@dataclass
+class Record:
+    """One exercise: attempts that could be read, points, hints seen for each part, and the parts that were off last.
+
+    first_try: solved at the first attempt and before any hint.
+    """
+
+    attempts: int = 0
+    best: float = 0.0
+    solved: bool = False
+    first_try: bool = False
+    hints: dict[str, int] = field(default_factory=dict)
+    parts_off: list[str] = field(default_factory=list)
+
+
+class Progress:
+    """The records of one learner, read from the folder and written back whole, in one step."""
+
+    def __init__(self) -> None:
+        self._memory: dict[str, Record] = {}
+        self.warning: str | None = None
+
+    def record(self, exercise_id: str) -> Record:
+        return self._load().get(exercise_id, Record())
+
+    def note_attempt(self, verdict: Verdict) -> None:
+        states = [part.state for part in verdict.parts.values()]
+        if all(state in ("unreadable", "recorded") for state in states):
+            return
+        record = self.record(verdict.exercise)
+        record.attempts += 1
+        if verdict.earns_all and not record.solved:
+            record.solved = True
+            record.first_try = record.attempts == 1 and not record.hints
+        record.best = max(record.best, verdict.score)
+        record.parts_off = [name for name, part in verdict.parts.items() if not part.earns_all]
+        self._store(verdict.exercise, record)
+
+    def note_hint(self, exercise_id: str, part_name: str) -> int:
+        """Count one more hint for the part; gives back its index, from 0."""
+        record = self.record(exercise_id)
+        shown = record.hints.get(part_name, 0)
+        record.hints[part_name] = shown + 1
+        self._store(exercise_id, record)
+        return shown
+
+    def _load(self) -> dict[str, Record]:
+        path = self._path()
+        if path is None or not path.exists():
+            return self._memory
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            return {exercise_id: Record(**fields) for exercise_id, fields in stored["exercises"].items()}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return self._set_aside(path)
+
+    def _set_aside(self, path: Path) -> dict[str, Record]:
+        """An unreadable file is kept under another name; nothing of the learner's is thrown away."""
+        kept = next(name for n in range(1, 10_000) if not (name := path.with_suffix(f".unreadable-{n}.json")).exists())
+        try:
+            os.replace(path, kept)
+            self.warning = f"Your progress file could not be read; it was kept as {kept.name} and a new one begun."
+        except OSError as error:
+            self.warning = f"Your progress file could not be read ({error.strerror}); records are kept in memory only."
+        return self._memory
+
+    def _store(self, exercise_id: str, record: Record) -> None:
+        records = {**self._load(), exercise_id: record}
+        self._memory = records
+        path = self._path()
+        if path is None:
+            return
+        text = json.dumps({"exercises": {key: asdict(value) for key, value in records.items()}}, indent=1)
+        try:
+            # Written beside and renamed, so that a crash or a second kernel never leaves half a file.
+            beside = path.with_suffix(f".{os.getpid()}.tmp")
+            beside.write_text(text, encoding="utf-8")
+            os.replace(beside, path)
+        except OSError as error:
+            self.warning = f"Your progress could not be saved ({error.strerror}); it is kept until the kernel stops."
+
+    @staticmethod
+    def _path() -> Path | None:
+        folder = session.records_folder()
+        return folder / PROGRESS_FILE if folder is not None and session.keeps_records() else None

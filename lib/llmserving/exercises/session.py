@@ -1,0 +1,83 @@
+"""Where a check runs: whose numbers, which folder holds the records, which names are set, and is there a key."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from llmserving.exercises.draws import DEFAULT_LEARNER
+
+RECORDS_FOLDER = ".llmserving"
+LEARNER_FILE = "learner.json"
+LEARNER_VARIABLE = "LLMSERVING_LEARNER"
+RECORDS_VARIABLE = "LLMSERVING_RECORDS"
+
+_LEARNER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
+
+
+def valid_learner(learner: Any) -> str:
+    """`learner` itself; ValueError where it could not name a folder and a seed on every system."""
+    if isinstance(learner, str) and _LEARNER_ID.fullmatch(learner):
+        return learner
+    raise ValueError(
+        f"a learner id is 1 to 64 letters, digits or . _ @ + - and starts with a letter or digit, but got {learner!r}"
+    )
+
+
+def current_learner() -> str:
+    """The id of LLMSERVING_LEARNER, else the one this folder was prepared for, else the course's own numbers."""
+    named = os.environ.get(LEARNER_VARIABLE)
+    if named:
+        return valid_learner(named)
+    folder = records_folder()
+    return DEFAULT_LEARNER if folder is None else learner_of(folder)
+
+
+def learner_of(folder: Path) -> str:
+    """The learner that a records folder was made for."""
+    try:
+        return valid_learner(json.loads((folder / LEARNER_FILE).read_text())["learner"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return DEFAULT_LEARNER
+
+
+def records_folder() -> Path | None:
+    """The nearest .llmserving folder at or above the working directory, or None."""
+    here = Path.cwd()
+    return next((path / RECORDS_FOLDER for path in (here, *here.parents) if (path / RECORDS_FOLDER).is_dir()), None)
+
+
+def keeps_records() -> bool:
+    """False while grading: a run over somebody else's notebook leaves no record."""
+    return os.environ.get(RECORDS_VARIABLE) != "off"
+
+
+def namespace() -> Mapping[str, Any]:
+    """The names that the learner's cells have set."""
+    shell = _shell()
+    return sys.modules["__main__"].__dict__ if shell is None else shell.user_ns
+
+
+def in_notebook() -> bool:
+    """True where a cell's value is shown as HTML; elsewhere cards are printed."""
+    return getattr(_shell(), "kernel", None) is not None
+
+
+def answer_key() -> Any | None:
+    """The module that holds the answer key, or None where none is installed. Never imported by name from here."""
+    found = next(iter(entry_points(group="llmserving.answer_key")), None)
+    return None if found is None else found.load()
+
+
+def _shell() -> Any | None:
+    if "IPython" not in sys.modules:
+        return None
+    from IPython.core.getipython import get_ipython
+
+    return get_ipython()

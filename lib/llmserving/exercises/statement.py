@@ -1,0 +1,57 @@
+"""The statement of an exercise as a learner reads it: rendered from the template and the learner's own numbers."""
+
+from __future__ import annotations
+
+from llmserving.exercises.draws import DEFAULT_LEARNER
+from llmserving.exercises.exercise import Exercise, Option
+from llmserving.units import format_number
+
+
+def statement_markdown(exercise: Exercise, learner: str = DEFAULT_LEARNER) -> str:
+    """Markdown: heading, what it takes, the question, the answers asked for, and the lettered options."""
+    blocks = [
+        f"### {exercise.id} · {exercise.title}",
+        f"*{_effort(exercise)}*",
+        fill(exercise.statement, exercise, learner),
+        "\n".join(f"- `{part.variable}`: {fill(part.asks, exercise, learner)}" for part in exercise.parts),
+    ]
+    for letters in _distinct_lists(exercise, learner):
+        blocks.append("\n".join(f"- **{letter}** {option.text}" for letter, option in letters.items()))
+    return "\n\n".join(blocks)
+
+
+def fill(template: str, exercise: Exercise, learner: str) -> str:
+    """`template` with the learner's numbers in place; whole numbers are grouped in thousands."""
+    shown = {
+        name: format_number(value) if isinstance(value, (int, float)) else value
+        for name, value in exercise.numbers(learner).items()
+    }
+    return template.format_map(shown)
+
+
+def answer_stub(exercise: Exercise) -> str:
+    """The lines of the answer cell before anything is answered."""
+    return "\n".join(f"{part.variable} = ..." for part in exercise.parts)
+
+
+def _effort(exercise: Exercise) -> str:
+    points = format_number(exercise.points)
+    return (
+        f"difficulty {exercise.difficulty} of 5 · about {_plural(exercise.minutes, 'minute')} · "
+        f"{points} {'point' if exercise.points == 1 else 'points'}"
+    )
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _distinct_lists(exercise: Exercise, learner: str) -> list[dict[str, Option]]:
+    """The lettered lists to print: one for parts that share it, none for true or false."""
+    lists: list[dict[str, Option]] = []
+    for part in exercise.parts:
+        if part.options and part.letters is None:
+            letters = exercise.lettered_options(part, learner)
+            if letters not in lists:
+                lists.append(letters)
+    return lists
