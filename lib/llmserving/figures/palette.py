@@ -1,0 +1,25 @@
+"""The course's two colours, each with a hatching of its own, so that colour never carries the meaning alone.
+
+The faces stand out from a dark page and the outlines from a white one by at least 3 to 1, and orange and teal stay
+apart for every common kind of colour blindness.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+INK = "#1f2328"  # text and lines; on a page it is replaced by the theme's own text colour
+
+
+@dataclass(frozen=True)
+class Fill:
+    """How one bucket is filled: its face, and the darker line that draws hatching and outline."""
+
+    face: str
+    line: str
+    hatch: str
+
+
+# Hatchings of straight lines: dots look as good, but make the SVG fifteen times as long.
+WEIGHTS = Fill(face="#e8993a", line="#7a4300", hatch="///")
+KV_CACHE = Fill(face="#35b0a2", line="#07524a", hatch="--")

@@ -1,0 +1,64 @@
+"""Boxes, lines and words of a lesson figure, in figure units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+from matplotlib.textpath import text_to_path
+
+from llmserving.figures.base import LessonFigure
+from llmserving.figures.palette import INK, Fill
+
+FONT_SIZE = 12.5
+
+
+def draw_box(
+    figure: LessonFigure, x: float, y: float, width: float, height: float, fill: Fill, *, ghost: bool = False
+) -> None:
+    """A filled and hatched rectangle with its corner at (x, y); a ghost is one for which there is no room."""
+    box = Rectangle((x, y), width, height, facecolor=fill.face, edgecolor=fill.line, hatch=fill.hatch, linewidth=1)
+    box.set_alpha(0.6 if ghost else 1)
+    figure.add_drawing(box)
+
+
+def draw_outline(
+    figure: LessonFigure, x: float, y: float, width: float, height: float, *, dashed: bool = False
+) -> None:
+    """An empty rectangle with its corner at (x, y)."""
+    style = (0, (2, 2)) if dashed else "solid"
+    figure.add_drawing(Rectangle((x, y), width, height, fill=False, edgecolor=INK, linewidth=1.1, linestyle=style))
+
+
+def draw_line(figure: LessonFigure, x: Sequence[float], y: Sequence[float], width: float = 1.1) -> None:
+    """A line through the points (x[i], y[i])."""
+    figure.add_drawing(Line2D(x, y, color=INK, linewidth=width, solid_capstyle="butt"))
+
+
+def write(
+    figure: LessonFigure,
+    x: float,
+    y: float,
+    text: str,
+    *,
+    bold: bool = False,
+    centred: bool = False,
+    size: float = FONT_SIZE,
+) -> None:
+    """One line of text from x on, or centred on x, its middle at y; a dollar sign in it is a dollar sign."""
+    words = Text(x, y, text, color=INK, fontproperties=_font(bold, size), parse_math=False)
+    words.set_horizontalalignment("center" if centred else "left")
+    words.set_verticalalignment("center_baseline")
+    figure.add_drawing(words)
+
+
+def text_width(text: str, *, bold: bool = False, size: float = FONT_SIZE) -> float:
+    """Width in figure units in matplotlib's own font, which is wider than the fonts a page replaces it with."""
+    return float(text_to_path.get_text_width_height_descent(text, _font(bold, size), False)[0])
+
+
+def _font(bold: bool, size: float) -> FontProperties:
+    return FontProperties(family="DejaVu Sans", size=size, weight="bold" if bold else "normal")
