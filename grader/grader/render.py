@@ -1,8 +1,9 @@
 """Render: what a notebook says of an exercise is written by the exercise, for one learner's numbers.
 
 A cell that belongs to an exercise says so in its metadata: {"llmserving": {"role": "statement", "exercise": "L2.1"}}, or
-role "answer" or "check" with the id of the check ("L2.1", or a group such as "L1.cache"). Its source and its nbgrader
-metadata are made here; of an answer cell only the solution between the markers is kept.
+role "answer" or "check" with the id of the check ("L2.1", or a group such as "L1.cache"), or role "overview" for the
+table of levels. Its source and its nbgrader metadata are made here; of an answer cell only the solution between the
+markers is kept.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import Any
 
 import nbformat
 from llmserving.exercises import EXERCISES, GROUPS
+from llmserving.exercises.course import LEVELS
 from llmserving.exercises.draws import DEFAULT_LEARNER
 from llmserving.exercises.statement import answer_stub, statement_markdown
+from llmserving.units import format_number
 
 METADATA = "llmserving"
 LIVE_TAG = "live"
@@ -31,7 +34,7 @@ def render_notebook(notebook: Any, learner: str = DEFAULT_LEARNER) -> Any:
     for cell in rendered.cells:
         belongs = cell.metadata.get(METADATA)
         if belongs is not None:
-            _render_cell(cell, belongs["role"], belongs["exercise"], learner)
+            _render_cell(cell, belongs["role"], belongs.get("exercise", ""), learner)
     rendered.metadata[METADATA] = {**rendered.metadata.get(METADATA, {}), "learner": learner}
     return rendered
 
@@ -51,6 +54,8 @@ def _render_cell(cell: Any, role: str, name: str, learner: str) -> None:
     if role == "statement":
         cell.source = statement_markdown(EXERCISES[name], learner)
         cell.metadata["nbgrader"] = _nbgrader(f"{name}-statement", locked=True)
+    elif role == "overview":
+        cell.source = _overview()
     elif role == "answer":
         cell.source = _answer_source(name, cell.source)
         cell.metadata["nbgrader"] = _nbgrader(f"{name}-answer", solution=True)
@@ -60,7 +65,23 @@ def _render_cell(cell: Any, role: str, name: str, learner: str) -> None:
         points = sum(EXERCISES[exercise_id].points for exercise_id in GROUPS[name])
         cell.metadata["nbgrader"] = _nbgrader(name, locked=True, grade=True, points=points)
     else:
-        raise ValueError(f"a cell of {name} has the role {role!r}; the roles are statement, answer and check")
+        raise ValueError(f"a cell of {name} has the role {role!r}; the roles are overview, statement, answer and check")
+
+
+def _overview() -> str:
+    """The course as a table: a row a notebook, with the link, the exercises, and what it takes."""
+    rows = ["| level | notebook | exercises | about | points |", "|---|---|---|---|---|"]
+    for level in LEVELS:
+        for notebook in level.notebooks:
+            ids = ", ".join(exercise.id for exercise in notebook.exercises)
+            points = format_number(sum(exercise.points for exercise in notebook.exercises))
+            link = f"[{notebook.title}]({notebook.path}.ipynb)"
+            rows.append(f"| {level.name} {level.title} | {link} | {ids} | {notebook.minutes} min | {points} |")
+    questions = "\n".join(
+        f"- **{level.name}, {level.title.lower()}**, about {level.minutes} minutes: *{level.question}*"
+        for level in LEVELS
+    )
+    return f"{questions}\n\n" + "\n".join(rows)
 
 
 def _answer_source(check: str, source: str) -> str:

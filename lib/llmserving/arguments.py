@@ -17,9 +17,11 @@ def count(name: str, meaning: str, value: Any, *, whole_floats: bool = False) ->
         raise TypeError(f"{name} is {meaning}, a whole number, but got {value!r}, a truth value; write 1, not True")
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
         _refuse_non_finite(name, meaning, value)
-        if not (whole_floats and float(value).is_integer()):
-            raise TypeError(f"{name} is {meaning}, a whole number, but got {value!r}; {_whole_advice(float(value))}")
-        value = int(value)
+        whole = int(value)
+        if not (whole_floats and value == whole):
+            advice = "there is no part of one to count" if value != whole else _without_point(whole)
+            raise TypeError(f"{name} is {meaning}, a whole number, but got {_shown(value)}; {advice}")
+        value = whole
     try:
         number = operator.index(value)
     except TypeError:
@@ -44,20 +46,20 @@ def positive_real(name: str, meaning: str, value: Any) -> float | int:
 
 
 def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_") and hasattr(value, "dtype")
+    return isinstance(value, bool) or (type(value).__name__ in ("bool", "bool_") and hasattr(value, "dtype"))
 
 
 def _refuse_non_finite(name: str, meaning: str, value: Any) -> None:
+    if isinstance(value, numbers.Rational):  # always finite, and math.isnan would overflow on a large one
+        return
     if math.isnan(value):
         raise ValueError(f"{name} is {meaning}, but got NaN (not a number); look for the 0/0 or inf - inf it came from")
     if math.isinf(value):
         raise ValueError(f"{name} is {meaning} and must be finite, but got {value!r}")
 
 
-def _whole_advice(value: float) -> str:
-    if value.is_integer():
-        return f"write {int(value)} without the decimal point"
-    return "there is no part of one to count"
+def _without_point(whole: int) -> str:
+    return f"write {whole if abs(whole) < 10**15 else 'it'} without the decimal point"
 
 
 def _shown(value: Any) -> str:

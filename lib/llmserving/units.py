@@ -5,6 +5,9 @@ GB is the course's unit, 10**9 bytes. GiB is 2**30 bytes, 7.4 % more; engines lo
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
+
 KB, MB, GB, TB = 10**3, 10**6, 10**9, 10**12
 KiB, MiB, GiB, TiB = 2**10, 2**20, 2**30, 2**40
 
@@ -55,10 +58,9 @@ def format_number(value: float, significant: int = 3) -> str:
     >>> format_number(53.687), format_number(1_073_741_824), format_number(0.0058824)
     ('53.7', '1,073,741,824', '0.00588')
     """
+    if not math.isfinite(value):
+        return str(value)
     if float(value).is_integer():
         return f"{int(value):,}"
-    rounded = float(f"{value:.{significant - 1}e}")
-    if abs(rounded) >= 10 ** (significant - 1):
-        return f"{round(rounded):,}"
-    text = f"{rounded:.{significant + 12}f}".rstrip("0").rstrip(".")
-    return text or "0"
+    text = f"{Decimal(f'{value:.{significant - 1}e}'):,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

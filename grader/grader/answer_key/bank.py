@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from grader.answer_key.key import THREE_FIGURES, Answers, ChainKey, ChoiceKey, Key, Misconception, Trap, ValueKey
-from grader.answer_key.kv_mistakes import factor_mistakes
-from grader.answer_key.sizes import byte_mistakes
 from llmserving import kv_bytes
 from llmserving.exercises import bank
 from llmserving.exercises.draws import Numbers
 from llmserving.exercises.exercise import Exercise
+
+from grader.answer_key.key import THREE_FIGURES, Answers, ChainKey, ChoiceKey, Key, Misconception, Trap, ValueKey
+from grader.answer_key.kv_mistakes import factor_mistakes
+from grader.answer_key.sizes import byte_mistakes
 
 _FACTORS = "The six factors"
 _LEVERS = "Three levers"

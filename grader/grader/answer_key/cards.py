@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from grader.answer_key.key import ChoiceKey, Key, Trap
 from llmserving.exercises import cards
+
+from grader.answer_key.key import ChoiceKey, Key, Trap
 
 _PHASES = "Two phases"
 _LEVERS = "Three levers"
@@ -18,7 +19,7 @@ KEYS_HERE = (
                 {
                     "arithmetic": Trap(
                         "decode_is_compute_bound",
-                        "With one token a request there is little to compute: each weight that is read serves a multiply-add or two.",
+                        "With one token a request there is little to compute: a weight read serves a multiply-add or two.",
                         _PHASES,
                     ),
                     "host_link": Trap(

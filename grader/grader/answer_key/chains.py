@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from grader.answer_key.key import ChainKey
 from llmserving.exercises.exercise import Option, Part
 from llmserving.exercises.verdict import PartVerdict
 
+from grader.answer_key.key import ChainKey
+
 INCOMPLETE = "incomplete"
 OUT_OF_ORDER = "out_of_order"
+OUT_OF_ORDER_SENTENCE = "The sound links are not in an order in which each follows from those before it."
 
 
 def grade_chain(part: Part, key: ChainKey, chosen: list[Option]) -> PartVerdict:
@@ -23,19 +25,20 @@ def grade_chain(part: Part, key: ChainKey, chosen: list[Option]) -> PartVerdict:
     sound = [name for name in names if name not in key.traps]
     sentences, diagnoses = [trap.sentence for trap in traps], [trap.name for trap in traps]
     if len(sound) < length:
-        missing = length - len(sound)
-        sentences.append(
-            f"{missing} of the {length} links that the argument needs {'is' if missing == 1 else 'are'} not in it."
-        )
+        sentences.append(incomplete_sentence(length - len(sound), length))
         diagnoses.append(INCOMPLETE)
     if in_place < len(sound):
-        sentences.append("The sound links are not in an order in which each follows from those before it.")
+        sentences.append(OUT_OF_ORDER_SENTENCE)
         diagnoses.append(OUT_OF_ORDER)
     score = part.points * max(0, in_place - len(traps)) / length
     reread = traps[0].reread if traps else key.reread
     return PartVerdict(
         score, part.points, "partly" if score else "wrong", " ".join(sentences), tuple(diagnoses), reread
     )
+
+
+def incomplete_sentence(missing: int, length: int) -> str:
+    return f"{missing} of the {length} links that the argument needs {'is' if missing == 1 else 'are'} not in it."
 
 
 def _longest_common_subsequence(a: tuple[str, ...], b: tuple[str, ...]) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from grader.answer_key.key import ChoiceKey
 from llmserving.exercises.exercise import Option, Part
 from llmserving.exercises.verdict import PartVerdict
+
+from grader.answer_key.key import ChoiceKey
 
 
 def grade_choice(part: Part, key: ChoiceKey, chosen: Option) -> PartVerdict:

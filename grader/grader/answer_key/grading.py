@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from llmserving.exercises.draws import DEFAULT_LEARNER
+from llmserving.exercises.exercise import Exercise, Part
+from llmserving.exercises.faults import fault_sentence
+from llmserving.exercises.reading import WRITTEN_LIMIT
+from llmserving.exercises.verdict import PartVerdict, Verdict
+
 from grader.answer_key.chains import grade_chain
 from grader.answer_key.choices import grade_choice
 from grader.answer_key.key import Answers, ChainKey, ChoiceKey, Key, ValueKey
 from grader.answer_key.keys import KEY
 from grader.answer_key.values import grade_value, number_in_unit_of
-from llmserving.exercises.draws import DEFAULT_LEARNER
-from llmserving.exercises.exercise import Exercise, Part
-from llmserving.exercises.faults import fault_sentence
-from llmserving.exercises.verdict import PartVerdict, Verdict
+
+# Beyond these a formula would divide by zero or overflow, and no answer of the course comes near them.
+_LARGEST = 1e280
+_CARRIES_FROM, _CARRIES_TO = 1e-30, 1e30
 
 
 def grade(
@@ -72,13 +78,13 @@ def _grade_part(
 
 
 def _own_answers(exercise: Exercise, data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """The learner's own numbers, where they can be read and are above zero; a later part may carry on from them."""
+    """The learner's own numbers, where they can be read and are of a sane size; a later part may carry on from them."""
     for earlier in exercise.builds_on:
         for name, number in _own_answers(KEY[earlier].exercise, data):
             yield (name if "." in name else f"{earlier}.{name}"), number
     for part in exercise.parts:
         answer = _part_data(data.get(exercise.id), part)
-        if answer["kind"] == "value" and (number := number_in_unit_of(part, answer)) > 0:
+        if answer["kind"] == "value" and _CARRIES_FROM < (number := number_in_unit_of(part, answer)) < _CARRIES_TO:
             yield part.name, number
 
 
@@ -100,7 +106,13 @@ def _well_formed(part: Part, answer: Mapping[str, Any]) -> bool:
     if part.kind == "value":
         number = answer["number"]
         is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-        return is_number and abs(number) < 1e300 and isinstance(answer["written"], str)
+        return (
+            is_number
+            and abs(number) < _LARGEST
+            and isinstance(answer["written"], str)
+            and len(answer["written"]) <= WRITTEN_LIMIT
+            and isinstance(answer.get("unit"), str | None)
+        )
     chosen = [answer["letter"]] if part.kind == "choice" else answer["letters"]
     return isinstance(chosen, list) and len(set(chosen)) == len(chosen) and all(
         isinstance(letter, str) and len(letter) == 1 and letter in letters for letter in chosen

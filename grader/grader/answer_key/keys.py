@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from llmserving.exercises.catalogue import EXERCISES
+
 from grader.answer_key import bank, cards, level1, level2
 from grader.answer_key.key import Key
-from llmserving.exercises.catalogue import EXERCISES
 
 KEY: dict[str, Key] = {
     key.exercise.id: key for key in (*level1.KEYS_HERE, *level2.KEYS_HERE, *cards.KEYS_HERE, *bank.KEYS_HERE)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from grader.answer_key.key import Answers, Formula, Misconception
 from llmserving.exercises.draws import Numbers
+
+from grader.answer_key.key import Answers, Formula, Misconception
 
 SIX_FACTORS = "The six factors"
 

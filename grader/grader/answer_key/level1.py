@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from grader.answer_key.key import ChoiceKey, Key, Trap
 from llmserving.exercises import level1
+
+from grader.answer_key.key import ChoiceKey, Key, Trap
 
 _PHASES = "Two phases"
 _FACTORS = "The six factors"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
-from grader.answer_key.key import EXACT, THREE_FIGURES, Answers, Formula, Key, Misconception, ValueKey
-from grader.answer_key.kv_mistakes import factor_mistakes
-from grader.answer_key.sizes import gigabyte_mistakes
 from llmserving import GB, GiB, kv_bytes, weight_bytes
 from llmserving.exercises import level2
 from llmserving.exercises.draws import Numbers
+
+from grader.answer_key.key import EXACT, THREE_FIGURES, Answers, Formula, Key, Misconception, ValueKey
+from grader.answer_key.kv_mistakes import factor_mistakes
+from grader.answer_key.sizes import gigabyte_mistakes
 
 _FLOOR = "How many fit"
 _WEIGHTS = "Bytes a weight"

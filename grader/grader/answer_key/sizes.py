@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from grader.answer_key.key import Answers, Formula, Misconception
 from llmserving.exercises.draws import Numbers
 from llmserving.units import BYTES_PER_UNIT, GB, KB, MB, GiB, KiB, MiB
+
+from grader.answer_key.key import Answers, Formula, Misconception
 
 UNITS = "Units"
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from grader.answer_key.key import Answers, Misconception, ValueKey
 from llmserving.exercises.draws import Numbers
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.faults import fault_sentence
 from llmserving.exercises.verdict import PartVerdict
 from llmserving.units import BYTES_PER_UNIT
+
+from grader.answer_key.key import Answers, Misconception, ValueKey
 
 NOT_KNOWN = "is not right, and not close to any mistake I know."
 FOLLOWED = (

@@ -32,12 +32,12 @@ TF1 = _true_or_false(
     "L1/three_levers",
     "PagedAttention cuts the FLOPs of attention.",
     (
+        Option("approximates", "attention over blocks leaves out the tokens that matter least"),
         Option("layout", "it changes where keys and values lie; the dot products and the softmax are the same"),
+        Option("prefill_only", "it saves dot products, though only those of the prompt"),
         Option(
             "skips_empty", "slots reserved for a request and never used are skipped, which saves their dot products"
         ),
-        Option("approximates", "attention over blocks leaves out the tokens that matter least"),
-        Option("prefill_only", "it saves dot products, though only those of the prompt"),
     ),
     "Does any query meet fewer keys because the keys lie elsewhere?",
     group="L1.levers",
@@ -48,10 +48,10 @@ TF3 = _true_or_false(
     "L1/kv_cache",
     "The KV cache grows quadratically with the number of cached tokens.",
     (
-        Option("linear", "each new token adds the same number of bytes; quadratic is the recomputing that it avoids"),
-        Option("pairs", "attention compares every token with every other, and the cache holds those pairs"),
         Option("constant", "it does not grow at all: its size is fixed when the request starts"),
         Option("layers_multiply", "each layer caches the keys of all layers below it as well"),
+        Option("linear", "each new token adds the same number of bytes; quadratic is the recomputing that it avoids"),
+        Option("pairs", "attention compares every token with every other, and the cache holds those pairs"),
     ),
     "How many bytes does token 1,001 add, and how many did token 11 add?",
     group="L1.cache",
@@ -62,10 +62,10 @@ TF4 = _true_or_false(
     "L1/three_levers",
     "Continuous batching and PagedAttention are two names for one mechanism.",
     (
+        Option("both_fill", "both fill the memory that padding would waste"),
         Option(
             "orthogonal", "one decides which requests run in a step, the other where their KV lies; each works alone"
         ),
-        Option("both_fill", "both fill the memory that padding would waste"),
         Option("part_of", "PagedAttention is the part of continuous batching that works on the KV cache"),
         Option("phases", "one works in prefill and the other in decode"),
     ),
@@ -78,10 +78,10 @@ SE1 = _find_the_error(
     "L1/kv_cache",
     "KV cache = B * S * L * d_model * p bytes.",
     (
-        Option("two_missing", "the factor 2 is missing: a key and a value for every token"),
-        Option("square", "S has to be squared, since attention compares all pairs of tokens"),
         Option("head_width", "d_model has to be the width of one head"),
         Option("no_layers", "L does not belong there: all layers share one cache"),
+        Option("square", "S has to be squared, since attention compares all pairs of tokens"),
+        Option("two_missing", "the factor 2 is missing: a key and a value for every token"),
     ),
     "Count what one token leaves behind in one layer.",
     group="L1.cache",
@@ -94,8 +94,8 @@ SE2 = _find_the_error(
     (
         Option("all_heads", "every head caches its own keys and values, and n_head * d_head is d_model"),
         Option("one_head", "right for one head, and the other heads read that head's cache"),
-        Option("square_of_heads", "heads attend to each other, so n_head has to be squared"),
         Option("prefill", "right in decode; only prefill caches all heads"),
+        Option("square_of_heads", "heads attend to each other, so n_head has to be squared"),
     ),
     "How many heads are there, and what does each of them store?",
     group="L1.cache",
@@ -119,15 +119,15 @@ WH1 = Exercise(
             points=3,
             steps=4,
             options=(
-                Option("shared", "A forward pass reads every weight from HBM once, in either phase."),
+                Option("decode", "In decode, one pass carries one new token a request: a weight read serves very few."),
+                Option("no_weights", "With a KV cache, prefill no longer has to read the weights."),
+                Option("precision", "Decode runs in a slower number format than prefill."),
                 Option(
                     "prefill", "In prefill, one pass carries the whole prompt: a weight read serves every token of it."
                 ),
-                Option("decode", "In decode, one pass carries one new token a request: a weight read serves very few."),
-                Option("walls", "So prefill waits for arithmetic, and decode waits for bytes."),
                 Option("quadratic", "Decode computes the attention of all pairs of tokens again for every token."),
-                Option("precision", "Decode runs in a slower number format than prefill."),
-                Option("no_weights", "With a KV cache, prefill no longer has to read the weights."),
+                Option("shared", "A forward pass reads every weight from HBM once, in either phase."),
+                Option("walls", "So prefill waits for arithmetic, and decode waits for bytes."),
             ),
         ),
     ),

@@ -46,11 +46,11 @@ class _Details(dict[str, str]):
 
 
 def fault_sentence(part: Part, data: Mapping[str, Any]) -> str:
-    details = _Details({key: str(value)[:80] for key, value in data.items() if isinstance(key, str)})
+    details = _Details({key: value[:80] for key, value in data.items() if isinstance(value, str)})
     details["variable"] = part.variable
     details["wanted"] = wanted(part)
     details["thing"] = {"bytes": "size", "count": "count", "ratio": "ratio", None: "answer"}[part.quantity]
-    return _SENTENCES.get(str(data.get("fault")), _UNKNOWN).format_map(details)
+    return _SENTENCES.get(details["fault"], _UNKNOWN).format_map(details)
 
 
 def wanted(part: Part) -> str:

@@ -10,9 +10,10 @@ from llmserving.exercises import session
 from llmserving.exercises.card import Card, Score, Shown, Tone, points_of
 from llmserving.exercises.catalogue import EXERCISES, GROUPS, unknown_id
 from llmserving.exercises.collect import collect, data_of_answer
+from llmserving.exercises.course import LEVELS
 from llmserving.exercises.exercise import Exercise
 from llmserving.exercises.faults import fault_sentence
-from llmserving.exercises.progress import Progress
+from llmserving.exercises.progress import Progress, Record
 from llmserving.exercises.statement import fill, statement_markdown
 from llmserving.exercises.verdict import PartVerdict, Verdict
 
@@ -77,7 +78,8 @@ def hint(exercise_id: str) -> Shown:
         asked = _Asked(exercise_id, None)
         open_ids = [name for name in asked.ids if not PROGRESS.record(name).solved]
         exercise = EXERCISES[(open_ids or asked.ids)[0]]
-        off = PROGRESS.record(exercise.id).parts_off or [part.name for part in exercise.parts]
+        off = [name for name in PROGRESS.record(exercise.id).parts_off if name in exercise.part_by_name]
+        off = off or [part.name for part in exercise.parts]
         part_name = next((name for name in off if _hints_left(exercise, name)), off[0])
         return Shown(
             Card(f"{exercise.id} · hint", "plain", (_next_hint(exercise, part_name, asked.learner),)), *_warning()
@@ -116,11 +118,11 @@ def another(exercise_id: str) -> Shown:
 
 def status() -> Shown:
     """A table of what is right first time, right after hints or more tries, and open; kept in this learner's folder."""
-    rows = [("level", "exercise", "state", "points")]
-    for exercise in sorted(EXERCISES.values(), key=lambda exercise: (exercise.level, exercise.notebook)):
+    rows = [("notebook", "exercise", "state", "points")]
+    for exercise in (exercise for level in LEVELS for exercise in level.exercises):
         record = PROGRESS.record(exercise.id)
-        rows.append((exercise.level, exercise.id, _state(record.solved, record.first_try, record.attempts, record.hints),
-                     points_of(record.best, exercise.points)))  # fmt: skip
+        points = points_of(record.best, exercise.points)
+        rows.append((exercise.notebook, exercise.id, _state(record), points))
     solved = sum(PROGRESS.record(exercise_id).solved for exercise_id in EXERCISES)
     kept = "" if session.records_folder() else " No records folder was found, so this is kept until the kernel stops."
     heading = f"{solved} of {len(EXERCISES)} solved"
@@ -205,10 +207,12 @@ def _statement_lines(exercise: Exercise, learner: str) -> list[str]:
     return [re.sub(r"^- ", "", block, flags=re.MULTILINE) for block in blocks]
 
 
-def _state(solved: bool, first_try: bool, attempts: int, hints: Mapping[str, int]) -> str:
-    if solved:
-        return "right first time" if first_try else "right after hints" if hints else "right after more tries"
-    return "open, tried" if attempts else "open"
+def _state(record: Record) -> str:
+    if not record.solved:
+        return "open, tried" if record.attempts else "open"
+    if record.first_try:
+        return "right first time"
+    return "right after hints" if record.hints else "right after more tries"
 
 
 def _warning() -> tuple[Card, ...]:

@@ -8,10 +8,10 @@ from llmserving.exercises.draws import Draw, Numbers
 from llmserving.exercises.exercise import Exercise, Option, Part
 
 _PHASES = (
-    Option("prefill_compute", "prefill, compute-bound: limited by arithmetic per second"),
-    Option("prefill_memory", "prefill, memory-bound: limited by bytes per second from HBM"),
     Option("decode_compute", "decode, compute-bound: limited by arithmetic per second"),
     Option("decode_memory", "decode, memory-bound: limited by bytes per second from HBM"),
+    Option("prefill_compute", "prefill, compute-bound: limited by arithmetic per second"),
+    Option("prefill_memory", "prefill, memory-bound: limited by bytes per second from HBM"),
 )
 
 _PHASE_HINTS = (
@@ -47,16 +47,16 @@ L1_1 = Exercise(
 )
 
 _MEANINGS = (
+    Option("bits_an_element", "bits that one cached number takes"),
+    Option("bytes_an_element", "bytes that one cached number takes"),
+    Option("fp16_bytes", "an FP16 number takes two bytes"),
+    Option("head_width", "the width of one attention head"),
+    Option("hidden", "the hidden size: all heads side by side"),
     Option("key_and_value", "every token leaves a key and a value"),
+    Option("layers", "layers, each with keys and values of its own"),
+    Option("prompt_only", "tokens of the prompt alone"),
     Option("requests", "requests that run together in the batch"),
     Option("tokens", "tokens cached for each request: the prompt and what was generated so far"),
-    Option("layers", "layers, each with keys and values of its own"),
-    Option("hidden", "the hidden size: all heads side by side"),
-    Option("bytes_an_element", "bytes that one cached number takes"),
-    Option("head_width", "the width of one attention head"),
-    Option("prompt_only", "tokens of the prompt alone"),
-    Option("fp16_bytes", "an FP16 number takes two bytes"),
-    Option("bits_an_element", "bits that one cached number takes"),
 )
 
 _FACTOR_HINTS = (
@@ -86,12 +86,12 @@ L1_2 = Exercise(
 )
 
 _COSTS = (
-    Option("kv_waste", "KV-cache memory that is reserved and then never used"),
-    Option("weight_read", "bytes of weights read from HBM for every generated token"),
-    Option("idle_on_padding", "places in the batch that idle on padding until the longest request ends"),
     Option("attention_arithmetic", "the dot products of attention"),
-    Option("prompt_arithmetic", "the arithmetic of a long prompt's matrix products"),
     Option("bytes_a_token", "bytes of keys and values that one token leaves in the cache"),
+    Option("idle_on_padding", "places in the batch that idle on padding until the longest request ends"),
+    Option("kv_waste", "KV-cache memory that is reserved and then never used"),
+    Option("prompt_arithmetic", "the arithmetic of a long prompt's matrix products"),
+    Option("weight_read", "bytes of weights read from HBM for every generated token"),
 )
 
 _LEVER_HINTS = (

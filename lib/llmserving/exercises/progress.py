@@ -27,12 +27,30 @@ class Record:
     hints: dict[str, int] = field(default_factory=dict)
     parts_off: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        if not (
+            _is_whole(self.attempts)
+            and isinstance(self.best, (int, float))
+            and isinstance(self.solved, bool)
+            and isinstance(self.first_try, bool)
+            and isinstance(self.hints, dict)
+            and all(_is_whole(shown) for shown in self.hints.values())
+            and isinstance(self.parts_off, list)
+            and all(isinstance(name, str) for name in self.parts_off)
+        ):
+            raise TypeError("a record holds counts, points, and names of parts; this one was changed by hand")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
 
 class Progress:
     """The records of one learner, read from the folder and written back whole, in one step."""
 
     def __init__(self) -> None:
         self._memory: dict[str, Record] = {}
+        self._only_in_memory = False
         self.warning: str | None = None
 
     def record(self, exercise_id: str) -> Record:
@@ -61,12 +79,12 @@ class Progress:
 
     def _load(self) -> dict[str, Record]:
         path = self._path()
-        if path is None or not path.exists():
+        if self._only_in_memory or path is None or not path.exists():
             return self._memory
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
             return {exercise_id: Record(**fields) for exercise_id, fields in stored["exercises"].items()}
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return self._set_aside(path)
 
     def _set_aside(self, path: Path) -> dict[str, Record]:
@@ -91,7 +109,9 @@ class Progress:
             beside = path.with_suffix(f".{os.getpid()}.tmp")
             beside.write_text(text, encoding="utf-8")
             os.replace(beside, path)
+            self._only_in_memory = False
         except OSError as error:
+            self._only_in_memory = True
             self.warning = f"Your progress could not be saved ({error.strerror}); it is kept until the kernel stops."
 
     @staticmethod

@@ -21,11 +21,19 @@ WRITTEN_LIMIT = 40
 _NUMBER = re.compile(r"([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3}){2,}(\.\d+)?")
 _TIMES = {"x", "×", "times", "fold", "-fold"}
-_BIT_UNITS = re.compile(r"[kKMGT]?i?(b|bits?)")
+_BIT_UNITS = re.compile(r"[kKmMgGtT]?i?(b|[bB]its?)")
 
 
 def read_part(part: Part, raw: Any) -> Data:
     """The data of one part, from the value of the learner's variable."""
+    try:
+        return _read(part, raw)
+    except Exception:
+        # Looking at an object runs its own code (__repr__, __float__, __class__), and that may raise anything.
+        return fault("type", type=_type_name(raw))
+
+
+def _read(part: Part, raw: Any) -> Data:
     shared_fault = _fault_of_any_kind(raw)
     if shared_fault is not None:
         return shared_fault
@@ -80,7 +88,19 @@ def _read_value(part: Part, raw: Any) -> Data:
         return fault("type", type="complex")
     if not isinstance(scalar, numbers.Real):
         return _fault_of_container(raw)
-    return _value(scalar, None, repr(scalar))
+    return _value(scalar, None, _written(scalar))
+
+
+def _written(number: Any) -> str:
+    try:
+        return repr(number)
+    except Exception:  # an int of more digits than Python writes out, or a __repr__ of the learner's own
+        return f"a number of type {_type_name(number)}"
+
+
+def _type_name(raw: Any) -> str:
+    name = type.__getattribute__(type(raw), "__name__")
+    return name if isinstance(name, str) else "object"
 
 
 def _as_scalar(raw: Any) -> Any:
@@ -105,14 +125,14 @@ def _fault_of_container(raw: Any) -> Data:
 
 def _value(number: Any, unit: str | None, written: str) -> Data:
     try:
-        as_float = float(number)
+        exact: int | float = int(number) if isinstance(number, numbers.Integral) else float(number)
+        as_float = float(exact)
     except OverflowError:
         return fault("infinite", written=written)
     if math.isnan(as_float):
         return fault("nan")
     if math.isinf(as_float):
         return fault("infinite", written=written)
-    exact = int(number) if isinstance(number, numbers.Integral) else as_float
     return {"kind": "value", "number": exact, "unit": unit, "written": _shorten(written)}
 
 
@@ -124,7 +144,7 @@ def _read_text(part: Part, raw: str) -> Data:
     if match is None:
         return fault("text", written=text)
     digits, suffix = match.groups()
-    if "," in digits and not _GROUPED.fullmatch(digits):
+    if "," in digits and not (_grouped_bytes(part, digits, suffix) or _GROUPED.fullmatch(digits)):
         return fault("comma", written=digits)
     try:
         cleaned = digits.replace(",", "").replace("_", "")
@@ -134,11 +154,17 @@ def _read_text(part: Part, raw: str) -> Data:
     return _with_unit(part, number, suffix.strip(), text)
 
 
+def _grouped_bytes(part: Part, digits: str, suffix: str) -> bool:
+    """Whether this is a number such as "524,288" of whole bytes, where the comma cannot stand before decimals."""
+    in_bytes = part.unit == "bytes" and suffix.strip().lower() in ("", "b", "byte", "bytes")
+    return in_bytes and re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+", digits) is not None
+
+
 def _with_unit(part: Part, number: int | float, suffix: str, text: str) -> Data:
     if not suffix:
         return _value(number, None, text)
     if part.quantity == "bytes":
-        if _BIT_UNITS.fullmatch(suffix) and suffix.lower() != suffix:
+        if _BIT_UNITS.fullmatch(suffix) and (suffix.lower() != suffix or "bit" in suffix.lower()):
             return fault("bits", unit=suffix)
         by_folded_name = {unit.lower(): unit for unit in BYTES_PER_UNIT} | {"b": "bytes", "byte": "bytes"}
         unit = by_folded_name.get(suffix.lower())
@@ -158,7 +184,7 @@ def _read_choice(part: Part, raw: Any) -> Data:
     letter = raw.strip().strip("().").strip().upper()
     if part.letters == "TF":
         letter = {"TRUE": "T", "FALSE": "F"}.get(letter, letter)
-    if letter not in _letters(part):
+    if letter not in tuple(_letters(part)):
         return fault("letter", written=raw.strip(), letters=_letters(part))
     return {"kind": "choice", "letter": letter}
 
@@ -172,7 +198,7 @@ def _read_chain(part: Part, raw: Any) -> Data:
         raw = " ".join(raw)
     if not isinstance(raw, str):
         return fault("letters_type", type=type(raw).__name__)
-    letters = [letter for letter in re.sub(r"->|[\s,;>→.()\[\]'\"-]+", "", raw).upper()]
+    letters = list(re.sub(r"->|[\s,;>→.()\[\]'\"-]+", "", raw).upper())
     for letter in letters:
         if letter not in _letters(part):
             return fault("letter", written=letter, letters=_letters(part))

@@ -1,0 +1,69 @@
+"""The course in order: levels, and the notebooks of each, with the minutes that reading and doing take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from llmserving.exercises.catalogue import EXERCISES
+from llmserving.exercises.exercise import Exercise
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """path: below notebooks/, without the ending. reading_minutes: what stands between the exercises."""
+
+    path: str
+    title: str
+    reading_minutes: int
+
+    @property
+    def exercises(self) -> tuple[Exercise, ...]:
+        return tuple(exercise for exercise in EXERCISES.values() if exercise.notebook == self.path)
+
+    @property
+    def minutes(self) -> int:
+        return self.reading_minutes + sum(exercise.minutes for exercise in self.exercises)
+
+
+@dataclass(frozen=True)
+class Level:
+    name: str
+    title: str
+    question: str
+    notebooks: tuple[Notebook, ...]
+
+    @property
+    def exercises(self) -> Iterator[Exercise]:
+        return (exercise for notebook in self.notebooks for exercise in notebook.exercises)
+
+    @property
+    def minutes(self) -> int:
+        return sum(notebook.minutes for notebook in self.notebooks)
+
+    @property
+    def points(self) -> float:
+        return sum(exercise.points for exercise in self.exercises)
+
+
+LEVELS = (
+    Level(
+        "L1",
+        "Recognition",
+        "Which phase is this, which factor, which lever?",
+        (
+            Notebook("L1/two_phases", "Two phases", 8),
+            Notebook("L1/kv_cache", "The KV cache", 6),
+            Notebook("L1/three_levers", "Three levers", 6),
+        ),
+    ),
+    Level(
+        "L2",
+        "Application",
+        "How many gigabytes, and how many requests fit?",
+        (
+            Notebook("L2/kv_size", "The size of the KV cache", 6),
+            Notebook("L2/weights", "The size of the weights", 5),
+        ),
+    ),
+)

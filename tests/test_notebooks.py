@@ -1,0 +1,155 @@
+"""The notebooks as a course: every item in its place, nothing crowded, nothing stale, nothing from the network."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from grader.answer_key import KEY
+from grader.answer_key.key import ChainKey, ChoiceKey, PartKey, ValueKey
+from grader.render import LIVE_TAG, METADATA, render_notebook
+from llmserving.exercises import EXERCISES, GROUPS, NOTEBOOK_OF
+from llmserving.exercises.course import LEVELS
+
+from tests.notebook_runs import NOTEBOOKS, ROOT, run_offline
+
+CPU_BUDGET_S = 60
+MEMORY_BUDGET_BYTES = 2 * 10**9
+
+ITEMS = {"L1.1", "L1.2", "L1.3", "L2.1", "L2.2", "L2.3", "SC1", "SC2", "SC4", "SC6"}
+ITEMS |= {"TF1", "TF3", "TF4", "SE1", "SE2", "WH1", "EC8"}
+
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+each_lesson = pytest.mark.parametrize(
+    "path", [path for path in NOTEBOOKS if path.parent.name != "notebooks"], ids=lambda path: path.stem
+)
+
+
+@cache
+def read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
+
+
+def code_cells(path: Path) -> list[Any]:
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def belongings(path: Path, role: str) -> list[str]:
+    found = (cell.metadata.get(METADATA, {}) for cell in read(path).cells)
+    return [belongs["exercise"] for belongs in found if belongs.get("role") == role]
+
+
+def prose(path: Path) -> str:
+    return "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+
+
+def test_every_item_of_these_levels_is_in_the_course() -> None:
+    assert set(EXERCISES) >= ITEMS
+
+
+@pytest.mark.parametrize("exercise_id", EXERCISES)
+def test_an_item_stands_once_in_the_notebook_that_the_table_names(exercise_id: str) -> None:
+    stands_in = [
+        str(path.relative_to(ROOT / "notebooks")) for path in NOTEBOOKS if exercise_id in belongings(path, "statement")
+    ]
+    assert stands_in == [NOTEBOOK_OF[exercise_id]]
+
+
+@each_lesson
+def test_each_check_has_its_answer_cell_right_above_and_its_statements_above_that(path: Path) -> None:
+    cells = [cell.metadata.get(METADATA) for cell in read(path).cells]
+    for check in belongings(path, "check"):
+        at = cells.index({"role": "check", "exercise": check})
+        above = [{"role": "statement", "exercise": name} for name in GROUPS[check]]
+        assert cells[at - 1 - len(above) : at] == [*above, {"role": "answer", "exercise": check}]
+
+
+def test_the_list_of_notebooks_is_the_folder() -> None:
+    listed = {f"{notebook.path}.ipynb" for level in LEVELS for notebook in level.notebooks}
+    assert listed | {"START_HERE.ipynb"} == {str(path.relative_to(ROOT / "notebooks")) for path in NOTEBOOKS}
+
+
+@each_notebook
+def test_a_notebook_is_not_crowded(path: Path) -> None:
+    assert len(code_cells(path)) <= 20
+
+
+@each_notebook
+def test_what_a_notebook_says_of_an_exercise_is_what_the_exercise_says(path: Path) -> None:
+    assert nbformat.writes(render_notebook(read(path))) == nbformat.writes(read(path)), "run python -m grader render"
+
+
+@each_notebook
+def test_outputs_are_stored_and_none_is_an_error(path: Path) -> None:
+    for cell in code_cells(path):
+        assert cell.outputs, f"{cell.id} has no stored output"
+        assert all(output.output_type != "error" for output in cell.outputs)
+    assert "widgets" not in read(path).metadata
+
+
+@each_lesson
+def test_where_feedback_sends_a_learner_there_is_that_heading(path: Path) -> None:
+    headings = set(re.findall(r"^#+ (.+)$", prose(path), re.MULTILINE))
+    for exercise_id in belongings(path, "statement"):
+        for key in KEY[exercise_id].parts.values():
+            assert set(rereads(key)) <= headings, exercise_id
+
+
+def rereads(key: PartKey) -> list[str]:
+    if isinstance(key, ValueKey):
+        return [misconception.reread for misconception in key.misconceptions]
+    assert isinstance(key, (ChoiceKey, ChainKey))
+    own = [key.reread] if isinstance(key, ChainKey) else []
+    return own + [trap.reread for trap in key.traps.values()]
+
+
+@each_notebook
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", prose(path)):
+        assert (path.parent / target).exists(), target
+
+
+@each_notebook
+def test_prose_is_plain(path: Path) -> None:
+    text = re.sub(r"`[^`]*`", "", prose(path))
+    assert not re.search(r"(?<![\[!])!(?!\[|=)", text), "an exclamation mark"
+    assert not re.search("[\U0001f300-\U0001faff\u2600-\u27bf]", text), "an emoji"
+
+
+@each_lesson
+def test_a_cell_that_draws_or_times_is_live_and_no_exercise_cell_is(path: Path) -> None:
+    for cell in code_cells(path):
+        is_live = LIVE_TAG in cell.metadata.get("tags", [])
+        draws = re.search(r"explorers|hbm_bar|perf_counter", cell.source) is not None
+        assert is_live == draws, cell.id
+
+
+@pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.name)
+def test_a_level_begins_by_doing(level: Any) -> None:
+    """One short paragraph, then a cell to run, before any vocabulary."""
+    first = read(ROOT / "notebooks" / f"{level.notebooks[0].path}.ipynb").cells
+    assert first[0].cell_type == "markdown"
+    assert len(first[0].source.split()) < 60
+    assert first[1].cell_type == "code"
+    assert "explorer" in first[1].source
+
+
+@each_notebook
+def test_a_notebook_runs_offline_within_its_budget(path: Path, tmp_path: Path) -> None:
+    run = run_offline(path, tmp_path)
+    print(f"{path.stem}: {run.cpu_s:.1f} s of CPU, {run.peak_bytes / 1e9:.2f} GB")
+    assert run.cpu_s < 3 * CPU_BUDGET_S
+    assert run.peak_bytes < MEMORY_BUDGET_BYTES
+
+
+def test_the_network_block_can_fail(tmp_path: Path) -> None:
+    """A cell that asks for an address outside this machine stops the run."""
+    cell = nbformat.v4.new_code_cell("import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)")
+    path = tmp_path / "asks.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+    with pytest.raises(Exception, match="the network is blocked"):
+        run_offline(path, tmp_path)
