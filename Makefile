@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constr
 ROOT_OPTION := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: lab test test-slow lint format bench reset pictures clean
+.PHONY: lab test test-slow lint format reset pictures clean
 
 lab: .venv/ready
 	$(BIN)/python -m grader learn $(LEARN) $(if $(LEARNER),--learner $(LEARNER))
@@ -33,9 +33,6 @@ lint: .venv/ready-for-tests
 format: .venv/ready-for-tests
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-
-bench: .venv/ready-for-tests
-	$(BIN)/python -m tests.bench
 
 reset: .venv/ready
 	@[ -n "$(NOTEBOOK)" ] || { echo "name the notebook: make reset NOTEBOOK=learn/L1/two_phases.ipynb" >&2; exit 2; }

@@ -94,7 +94,8 @@ def _nbgrader(
     grade_id: str, *, locked: bool = False, grade: bool = False, solution: bool = False, points: float | None = None
 ) -> dict[str, Any]:
     made = {
-        "grade_id": grade_id,
+        # nbgrader takes letters, digits, _ and - only, so L2.1 is L2_1 in the gradebook.
+        "grade_id": grade_id.replace(".", "_"),
         "grade": grade,
         "solution": solution,
         "locked": locked,

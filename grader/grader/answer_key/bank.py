@@ -170,7 +170,7 @@ EC8 = Key(
                     "One token is in the cache already, with a key and a value in every layer.",
                     _FACTORS,
                 ),
-                *factor_mistakes(_one_token_bytes),
+                *factor_mistakes(_one_token_bytes, without=("one_token", "tokens_squared")),
                 *byte_mistakes(_one_token_bytes),
             ),
         )

@@ -62,7 +62,10 @@ _FACTORS: tuple[tuple[str, Formula, str], ...] = (
 )
 
 
-def factor_mistakes(right: Formula) -> tuple[Misconception, ...]:
+def factor_mistakes(right: Formula, *, without: tuple[str, ...] = ()) -> tuple[Misconception, ...]:
+    """`without`: mistakes that can never differ from right in this exercise."""
     return tuple(
-        Misconception(name, times(right, factor), sentence, SIX_FACTORS) for name, factor, sentence in _FACTORS
+        Misconception(name, times(right, factor), sentence, SIX_FACTORS)
+        for name, factor, sentence in _FACTORS
+        if name not in without
     )

@@ -31,6 +31,7 @@ class Record:
         if not (
             _is_whole(self.attempts)
             and isinstance(self.best, (int, float))
+            and 0 <= self.best < 1000
             and isinstance(self.solved, bool)
             and isinstance(self.first_try, bool)
             and isinstance(self.hints, dict)

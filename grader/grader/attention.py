@@ -1,0 +1,58 @@
+"""Needs attention: why a submission was not graded, in a sentence for the list and with nbgrader's log for the curious."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+FOLDER = "needs_attention"
+
+_OURS = re.compile(r"^\s*grader\.errors\.NotGraded: (.*)$", re.MULTILINE)
+_RAISED = re.compile(r"^\s*(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*(?:Error|Exception|Signal)): ?(.*)$", re.MULTILINE)
+
+_KNOWN = {
+    "NotJSONError": "a notebook is damaged: it is not JSON",
+    "DeadKernelError": "the kernel stopped while the notebook was run",
+    "UnresponsiveKernelError": "a cell ran without end and could not be interrupted",
+}
+
+
+def reason_of(result: Mapping[str, Any]) -> str:
+    """The sentence for a step of nbgrader's that failed, from the log it left."""
+    log = str(result.get("log", "")) + str(result.get("error", ""))
+    ours = _OURS.search(log)
+    if ours is not None:
+        return ours.group(1)
+    if "No notebooks" in log:
+        return "none of the level's notebooks was handed in"
+    # nbgrader ends with an error of its own that only says that there was one.
+    raised = [(name, text) for name, text in _RAISED.findall(log) if name != "NbGraderException"]
+    if not raised:
+        return "nbgrader stopped without giving a reason"
+    name, text = raised[-1]
+    return _KNOWN.get(name) or f"it could not be processed ({name}: {text[:160]})".replace(": )", ")")
+
+
+def note_attention(root: Path, level: str, student: str, result: Mapping[str, Any]) -> str:
+    """Keep the reason and the log below needs_attention/; gives back the reason."""
+    reason = reason_of(result)
+    path = _path(root, level, student)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{reason}\n\n{result.get('log', '')}\n{result.get('error', '')}\n", encoding="utf-8")
+    return reason
+
+
+def clear_attention(root: Path, level: str, student: str) -> None:
+    _path(root, level, student).unlink(missing_ok=True)
+
+
+def attention_list(root: Path, level: str) -> dict[str, str]:
+    """Student -> reason, of those that the last run could not grade."""
+    paths = sorted((root / FOLDER / level).glob("*.txt"))
+    return {path.name.removesuffix(".txt"): path.read_text(encoding="utf-8").split("\n")[0] for path in paths}
+
+
+def _path(root: Path, level: str, student: str) -> Path:
+    return root / FOLDER / level / f"{student}.txt"

@@ -1,0 +1,72 @@
+"""What a class folder's nbgrader_config.py sets: stock nbgrader, but for our preprocessors and the CSV export."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from nbconvert.preprocessors import ClearMetadataPreprocessor
+from nbgrader import preprocessors as stock
+from sqlalchemy.exc import SAWarning
+
+from grader.export import SafeCsvExport
+from grader.preprocessors import CheckClaims, KeepOneOfEach, PrepareRelease, ReadScores, RestoreFromRelease, RunAnswers
+from grader.student_version import CODE_STUB
+
+
+def configure(c: Any, config_file: str, notebooks: str) -> None:
+    """Set up `c`, nbgrader's configuration, for the class folder that `config_file` lies in.
+
+    notebooks: the course's notebooks, which are nbgrader's source directory.
+    """
+    _find_commands_of_this_environment()
+    # One warning a submission about nbgrader's own queries; nothing an instructor could act on.
+    warnings.filterwarnings("ignore", category=SAWarning)
+    c.CourseDirectory.root = str(Path(config_file).resolve().parent)
+    c.CourseDirectory.source_directory = notebooks
+    c.ClearSolutions.code_stub = CODE_STUB
+    c.GenerateAssignment.preprocessors = [
+        stock.IncludeHeaderFooter,
+        stock.InstantiateTests,
+        stock.LockCells,
+        stock.ClearSolutions,
+        stock.ClearOutput,
+        PrepareRelease,
+        stock.CheckCellMetadata,
+        stock.ComputeChecksums,
+        stock.SaveCells,
+        stock.ClearHiddenTests,
+        stock.ClearMarkScheme,
+        stock.ComputeChecksums,
+        stock.CheckCellMetadata,
+    ]
+    c.GenerateAssignment.post_convert_hook = "grader.releases.finish_release"
+    c.Autograde.sanitize_preprocessors = [
+        CheckClaims,
+        KeepOneOfEach,
+        RestoreFromRelease,
+        stock.ClearOutput,
+        stock.OverwriteKernelspec,
+        stock.CheckCellMetadata,
+    ]
+    c.Autograde.autograde_preprocessors = [
+        RunAnswers,
+        ReadScores,
+        stock.IgnorePattern,
+        ClearMetadataPreprocessor,
+        stock.LimitOutput,
+        stock.SaveAutoGrades,
+        stock.AssignLatePenalties,
+        stock.CheckCellMetadata,
+    ]
+    c.ExportApp.plugin_class = SafeCsvExport
+
+
+def _find_commands_of_this_environment() -> None:
+    """nbgrader makes its gradebook by calling `alembic`, which an environment that is not activated does not find."""
+    commands = str(Path(sys.executable).parent)
+    if commands not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([commands, os.environ.get("PATH", "")])

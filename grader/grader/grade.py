@@ -1,0 +1,96 @@
+"""Grade levels: one submission after the other through nbgrader, a line for each, and a list of what needs a human."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llmserving.units import format_number
+from nbgrader.api import MissingEntry
+
+from grader.attention import clear_attention, note_attention
+from grader.class_folder import SUBMITTED, ClassFolder
+from grader.errors import UserError
+from grader.kernel import require_key
+from grader.releases import read_releases
+from grader.report import notes_of
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What became of one submission. reason: why it needs attention; None where it was graded."""
+
+    student: str
+    level: str
+    score: float = 0.0
+    points: float = 0.0
+    notes: tuple[str, ...] = ()
+    reason: str | None = None
+
+    def line(self) -> str:
+        if self.reason is not None:
+            return f"{self.student}  {self.level}  not graded, needs attention: {self.reason}"
+        scored = f"{format_number(self.score)} of {format_number(self.points)}"
+        return "  ".join([self.student, self.level, scored, *(f"{note}." for note in self.notes)])
+
+
+def grade(folder: ClassFolder, levels: Sequence[str], say: Callable[[str], None] = print) -> list[Graded]:
+    """Grade every submission of `levels`. A submission that cannot be graded is listed, never counted as zero, and
+    never stops the others. UserError, before anything is touched, where the machinery itself could not grade.
+    """
+    for level in levels:
+        if not read_releases(folder.root, level):
+            raise UserError(
+                f"{level} has not been released from {folder.root}; first: python -m grader release {level}"
+            )
+    require_key()
+    students = {level: sorted(folder.api.get_submitted_students(level)) for level in levels}
+    for level, found in students.items():
+        if not found:
+            say(f"{level}  nothing was handed in: {SUBMITTED}/*/{level} is empty.")
+    graded = []
+    for level in levels:
+        for student in students[level]:
+            graded.append(_grade_one(folder, level, student))
+            say(graded[-1].line())
+    return graded
+
+
+def summary(graded: Sequence[Graded]) -> str:
+    attention = [one for one in graded if one.reason is not None]
+    done = f"{len(graded) - len(attention)} of {len(graded)} graded"
+    if not attention:
+        return f"{done}."
+    return f"{done}. Needs attention: {', '.join(f'{one.student} ({one.level})' for one in attention)}."
+
+
+def _grade_one(folder: ClassFolder, level: str, student: str) -> Graded:
+    result = folder.api.autograde(level, student, force=True)
+    if result["success"]:
+        result = folder.api.generate_feedback(level, student, force=True)
+    if not result["success"]:
+        _withdraw_grades(folder, level, student)
+        return Graded(student, level, reason=note_attention(folder.root, level, student, result))
+    clear_attention(folder.root, level, student)
+    with folder.gradebook as gradebook:
+        submission = gradebook.find_submission(level, student)
+        score, points = submission.score, submission.max_score
+        names = [notebook.name for notebook in submission.notebooks]
+    handed_in = {path.stem for path in (folder.root / SUBMITTED / student / level).glob("*.ipynb")}
+    missing = tuple(f"{name}.ipynb was not handed in" for name in sorted(names) if name not in handed_in)
+    return Graded(student, level, score, points, (*missing, *notes_of(folder, level, student)))
+
+
+def _withdraw_grades(folder: ClassFolder, level: str, student: str) -> None:
+    """Scores of an earlier version of this submission must not stand for one that could not be graded."""
+    with folder.gradebook as gradebook:
+        gradebook.update_or_create_student(student)
+        try:
+            submission = gradebook.find_submission(level, student)
+        except MissingEntry:
+            submission = gradebook.add_submission(level, student)
+        for notebook in submission.notebooks:
+            for grade_of_cell in notebook.grades:
+                grade_of_cell.auto_score = None
+                grade_of_cell.needs_manual_grade = True
+        gradebook.db.commit()

@@ -1,0 +1,97 @@
+"""Read the scores: what a check cell has shown becomes the one number that nbgrader takes from it.
+
+Stock nbgrader gives full marks for silence and for anything that is no number, and none for a correct answer whose
+check cell carried a warning. Here silence is 0 with a sentence, a warning costs nothing, and a check that itself broke
+is no grade at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import nbformat
+from llmserving.exercises import GROUPS
+from llmserving.exercises.card import VERDICT_MIME
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from grader.errors import NotGraded
+from grader.preprocessors.cells import NBGRADER, add_note, check_of, is_answer, name_of, report_of
+from grader.render import METADATA
+
+
+class ReadScores(NbGraderPreprocessor):  # type: ignore[misc]
+    """After Execute: scores, the report's line for each exercise, and the notes where the learner reads them."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        read_scores(nb)
+        return nb, resources
+
+
+def read_scores(notebook: Any) -> None:
+    """Leave in every check cell one score between 0 and its points, and fill the notebook's report."""
+    for cell in notebook.cells:
+        if METADATA not in cell.metadata or NBGRADER not in cell.metadata or cell.cell_type != "code":
+            continue
+        if is_answer(cell):
+            _note_error(notebook, cell)
+        elif cell.metadata[NBGRADER]["grade"]:
+            _read_score(notebook, cell)
+
+
+def _note_error(notebook: Any, cell: Any) -> None:
+    error = next((output for output in cell.outputs if output.output_type == "error"), None)
+    if error is not None:
+        why = f"{error.ename}: {error.evalue}".strip(": \n").split("\n")[0][:120]
+        add_note(notebook, f"{name_of(cell)} stopped with {why}", check_of(cell))
+
+
+def _read_score(notebook: Any, cell: Any) -> None:
+    check, points = check_of(cell), float(cell.metadata[NBGRADER]["points"])
+    error = next((output for output in cell.outputs if output.output_type == "error"), None)
+    if error is not None:
+        raise NotGraded(f"the check of {check} itself stopped with {error.ename}: {error.evalue}"[:200])
+    cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+    results = [output for output in cell.outputs if output.output_type == "execute_result"]
+    score = _number(results[0]) if len(results) == 1 else None
+    if score is None:
+        add_note(notebook, f"{check}: the check gave no score, so it counts as 0", check)
+        result = nbformat.v4.new_output("execute_result", {}, execution_count=cell.execution_count)
+        score = 0.0
+    else:
+        result = results[0]
+        report_of(notebook)["exercises"].update(_verdicts(check, result, score))
+    result.data["text/plain"] = repr(min(max(score, 0.0), points))
+    others = [output for output in cell.outputs if output.output_type != "execute_result"]
+    cell.outputs = [*_notes_shown(notebook, check), *others, result]
+
+
+def _number(result: Any) -> float | None:
+    try:
+        number = float(result.data["text/plain"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _verdicts(check: str, result: Any, score: float) -> Mapping[str, Any]:
+    """The verdict on each exercise of the check; NotGraded where they are not those that its score comes from."""
+    verdicts = result.data.get(VERDICT_MIME)
+    try:
+        if set(verdicts) != set(GROUPS[check]):
+            raise ValueError
+        total = sum(min(max(float(one["score"]), 0.0), float(one["points"])) for one in verdicts.values())
+        states = {state for one in verdicts.values() for state in one["states"].values()}
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise NotGraded(f"the check of {check} gave a number without the verdicts it stands for") from None
+    if "recorded" in states:
+        raise NotGraded("the answer key could not be loaded where the notebook ran; see: python -m grader doctor")
+    if abs(total - score) > 1e-9:
+        raise NotGraded(f"the check of {check} shows {score}, but its verdicts come to {total}")
+    return dict(verdicts)
+
+
+def _notes_shown(notebook: Any, check: str) -> list[Any]:
+    lines = "".join(f"Note: {note['text']}.\n" for note in report_of(notebook)["notes"] if note["check"] == check)
+    return [nbformat.v4.new_output("stream", name="stdout", text=lines)] if lines else []

@@ -1,0 +1,62 @@
+"""Release levels: nbgrader's student version of each, START_HERE beside them, one copy a learner if there is a roster."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from llmserving.exercises.draws import DEFAULT_LEARNER
+
+from grader.attention import reason_of
+from grader.class_folder import ClassFolder
+from grader.course import START_HERE, course_files, levels_in, read_notebook, require_level, write_notebook
+from grader.errors import UserError
+from grader.releases import PERSONAL, RELEASE, latest_release, read_releases, record_release
+from grader.render_command import files_that_differ
+from grader.student_version import student_version
+
+
+def release(
+    folder: ClassFolder, levels: Sequence[str], roster: Mapping[str, Mapping[str, str]] | None = None
+) -> list[str]:
+    """Release `levels`; a line for each. Nothing is released while a notebook is out of step with its exercises.
+
+    roster: id -> names; each of them gets a copy with numbers of their own and a row in the gradebook. Without one, a
+    level that was released with personal numbers before is released to the same learners again.
+    """
+    for level in levels:
+        require_level(level, levels_in(folder.source))
+    stale = [path for path in files_that_differ(folder.source) if path.parts[0] in (*levels, START_HERE)]
+    if stale:
+        raise UserError(f"{', '.join(map(str, stale))} must be rendered first: python -m grader render")
+    if roster is not None:
+        with folder.gradebook as gradebook:
+            for learner, names in roster.items():
+                gradebook.update_or_create_student(learner, **names)
+    if START_HERE in map(str, course_files(folder.source)):
+        start_here = student_version(read_notebook(folder.source / START_HERE), DEFAULT_LEARNER)
+        write_notebook(start_here, folder.root / RELEASE / START_HERE)
+    return [_release_level(folder, level, roster) for level in levels]
+
+
+def _release_level(folder: ClassFolder, level: str, roster: Mapping[str, Mapping[str, str]] | None) -> str:
+    before = len(read_releases(folder.root, level))
+    released = folder.root / RELEASE / level
+    with tempfile.TemporaryDirectory(dir=folder.root, prefix=".release-") as kept:
+        # nbgrader removes the release that is there before it knows that the new one can be made.
+        if released.exists():
+            shutil.copytree(released, Path(kept) / level)
+        result = folder.api.generate_assignment(level, force=True)
+        if not result["success"]:
+            if (Path(kept) / level).exists():
+                shutil.rmtree(released, ignore_errors=True)
+                shutil.copytree(Path(kept) / level, released)
+            raise UserError(f"{level} was not released: {reason_of(result)}")
+    # nbgrader has called finish_release, and swallows whatever goes wrong in it; here it is told.
+    learners = latest_release(folder.root, level).learners if read_releases(folder.root, level) else None
+    made = record_release(folder.root, level, learners if roster is None else list(roster))
+    again = "" if len(read_releases(folder.root, level)) > before else ", the same content as before"
+    where = f"{RELEASE}/{level}" if made.learners is None else f"{PERSONAL}/*/{level}, {len(made.learners)} learners"
+    return f"{level}  release {made.version}  {where}{again}"

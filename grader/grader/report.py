@@ -1,0 +1,59 @@
+"""Report on a level: a line for each learner and exercise, from the notebooks as they were graded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from llmserving.units import format_number
+
+from grader.attention import attention_list
+from grader.class_folder import ClassFolder
+from grader.course import notebooks_in, read_notebook
+from grader.errors import UserError
+from grader.render import METADATA
+
+
+def report(folder: ClassFolder, level: str) -> list[str]:
+    """Lines: learner, exercise, points, states of its parts, mistakes it looks like; then notes, and who is not graded."""
+    rows: list[tuple[str, ...]] = []
+    notes: list[str] = []
+    for student, one in _reports(folder, level):
+        for exercise_id, verdict in one["exercises"].items():
+            rows.append((student, exercise_id, *_verdict_columns(verdict)))
+        notes += [f"{student}  {note['text']}." for note in one["notes"]]
+    waiting = [f"{student}  not graded, needs attention: {why}" for student, why in _waiting(folder, level)]
+    if not rows and not waiting:
+        raise UserError(f"nothing of {level} has been graded yet; first: python -m grader grade {level}")
+    table = _aligned([("learner", "exercise", "points", "parts", "looks like"), *rows]) if rows else []
+    return [*table, *notes, *waiting]
+
+
+def notes_of(folder: ClassFolder, level: str, student: str) -> tuple[str, ...]:
+    return tuple(note["text"] for name, one in _reports(folder, level) if name == student for note in one["notes"])
+
+
+def _reports(folder: ClassFolder, level: str) -> Iterator[tuple[str, Any]]:
+    """Student and report of every graded notebook."""
+    coursedir = folder.api.coursedir
+    for student_folder in sorted((folder.root / coursedir.autograded_directory).glob("*")):
+        for path in notebooks_in(student_folder / level):
+            found = read_notebook(path).metadata.get(METADATA, {}).get("report")
+            if found is not None:
+                yield student_folder.name, found
+
+
+def _waiting(folder: ClassFolder, level: str) -> list[tuple[str, str]]:
+    submitted = folder.api.get_submitted_students(level)
+    return [(student, why) for student, why in attention_list(folder.root, level).items() if student in submitted]
+
+
+def _verdict_columns(verdict: Any) -> tuple[str, str, str]:
+    states = ", ".join(f"{part} {state.replace('_', ' ')}" for part, state in verdict["states"].items())
+    points = f"{format_number(verdict['score'])} of {format_number(verdict['points'])}"
+    return points, states, ", ".join(verdict["diagnoses"])
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,126 @@
+"""What learners hand in, made from a release: right, half right, untouched, damaged."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from llmserving.exercises import EXERCISES, GROUPS
+from llmserving.exercises.draws import DEFAULT_LEARNER
+
+from grader.answer_key.solutions import reference_inputs
+
+Change = Callable[[Any], None]
+
+
+def hand_in(root: Path, student: str, level: str, changes: dict[str, Change], source: Path | None = None) -> Path:
+    """Copy a release (or `source`, a personal copy) to submitted/<student>/<level>, changed notebook by notebook."""
+    folder = root / "submitted" / student / level
+    shutil.copytree(source or root / "release" / level, folder, dirs_exist_ok=True)
+    for name, change in changes.items():
+        path = folder / f"{name}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        change(notebook)
+        nbformat.write(notebook, path)
+    return folder
+
+
+def right(*but_not: str, learner: str = DEFAULT_LEARNER) -> Change:
+    """Every answer right, as plain assignments; the exercises in `but_not` stay as released."""
+
+    def change(notebook: Any) -> None:
+        for cell in notebook.cells:
+            belongs = cell.metadata.get("llmserving", {})
+            if belongs.get("role") != "answer":
+                continue
+            wanted = [one for one in GROUPS[belongs["exercise"]] if one not in but_not]
+            cell.source = "\n".join([cell.source, *(line for one in wanted for line in assignments(one, learner))])
+
+    return change
+
+
+def assignments(exercise_id: str, learner: str = DEFAULT_LEARNER) -> list[str]:
+    exercise = EXERCISES[exercise_id]
+    answers = reference_inputs(exercise, learner)
+    return [f"{part.variable} = {answers[part.name]!r}" for part in exercise.parts]
+
+
+def then(*changes: Change) -> Change:
+    def change(notebook: Any) -> None:
+        for one in changes:
+            one(notebook)
+
+    return change
+
+
+def cell_of(notebook: Any, role: str, exercise: str) -> Any:
+    return next(
+        cell for cell in notebook.cells if cell.metadata.get("llmserving") == {"role": role, "exercise": exercise}
+    )
+
+
+def copied(role: str, exercise: str, source: str | None = None) -> Change:
+    """Copy a cell below itself, as copy and paste in JupyterLab does: metadata and all, with an id of its own."""
+
+    def change(notebook: Any) -> None:
+        cell = cell_of(notebook, role, exercise)
+        twin = copy.deepcopy(cell)
+        twin["id"] = f"{cell['id']}-copy"
+        if source is not None:
+            twin.source = source
+        notebook.cells.insert(notebook.cells.index(cell) + 1, twin)
+
+    return change
+
+
+def deleted(role: str, exercise: str) -> Change:
+    def change(notebook: Any) -> None:
+        notebook.cells.remove(cell_of(notebook, role, exercise))
+
+    return change
+
+
+def tagged(role: str, exercise: str, *tags: str) -> Change:
+    def change(notebook: Any) -> None:
+        cell_of(notebook, role, exercise).metadata["tags"] = list(tags)
+
+    return change
+
+
+def written(exercise: str, source: str) -> Change:
+    """`source` in place of the answer cell's text."""
+
+    def change(notebook: Any) -> None:
+        cell_of(notebook, "answer", exercise).source = source
+
+    return change
+
+
+def before_everything(source: str) -> Change:
+    """A cell of the learner's own at the top."""
+
+    def change(notebook: Any) -> None:
+        notebook.cells.insert(0, nbformat.v4.new_code_cell(source))
+
+    return change
+
+
+def claims(**said: Any) -> Change:
+    def change(notebook: Any) -> None:
+        notebook.metadata["llmserving"] = {**notebook.metadata["llmserving"], **said}
+
+    return change
+
+
+def auto_scores(gradebook: Any, level: str, student: str) -> dict[str, float | None]:
+    """grade_id -> auto score, as the gradebook has it."""
+    submission = gradebook.find_submission(level, student)
+    return {grade.name: grade.auto_score for notebook in submission.notebooks for grade in notebook.grades}
+
+
+def ids(levels: Iterable[str]) -> list[str]:
+    return [exercise.id for exercise in EXERCISES.values() if exercise.level in levels]

@@ -1,0 +1,264 @@
+"""check, hint, another and status from the learner's chair: a plain score, a card, and never a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from llmserving import another, check, hint, status
+from llmserving.exercises import EXERCISES, GROUPS, learner, session
+from llmserving.exercises.card import VERDICT_MIME
+from llmserving.exercises.progress import Progress
+
+Answer = Callable[..., None]
+
+
+@pytest.fixture(autouse=True)
+def _fresh_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".llmserving").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(session.LEARNER_VARIABLE, raising=False)
+    monkeypatch.delenv(session.RECORDS_VARIABLE, raising=False)
+    monkeypatch.setattr(learner, "PROGRESS", Progress())
+    monkeypatch.setattr(learner, "_draws_shown", {})
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The names that the learner's cells have set."""
+    names: dict[str, Any] = {}
+    monkeypatch.setattr(session, "namespace", lambda: names)
+    return names
+
+
+@pytest.fixture
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "answer_key", lambda: None)
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    """A real IPython, in this process."""
+    InteractiveShell.clear_instance()
+    yield InteractiveShell.instance()
+    InteractiveShell.clear_instance()
+
+
+def test_a_score_is_a_plain_float_and_the_card_is_printed(
+    answers: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers["L2_1_kv_gb"] = 1.07
+    score = check("L2.1")
+    assert isinstance(score, float)
+    assert (score, repr(score)) == (2.0, "2.0")
+    shown = capsys.readouterr()
+    assert shown.out == "✓ L2.1 · right · 2 of 2 points\n"
+    assert shown.err == ""
+
+
+def test_a_wrong_answer_is_told_which_mistake_it_looks_like(
+    answers: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers["L2_1_kv_gb"] = 0.537
+    assert check("L2.1") == 0
+    told = capsys.readouterr().out
+    assert "✗ L2.1 · not yet · 0 of 2 points" in told
+    assert "Either it counts keys or values alone, where the cache keeps both" in told
+    assert "Reread 'The six factors'." in told
+
+
+def test_an_answer_may_be_given_in_the_call() -> None:
+    assert check("L2.1", 1.07) == 2
+    assert check("L2.3", 26, 13, 6.5, 4) == 4
+    assert check("L2.3", [26, 13, 6.5, 2]) == 3
+    assert check("L2.3", {"fp16_gb": "26 GB"}) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: check("L9.9"), "there is no exercise 'L9.9'; did you mean"),
+        (lambda: check("l2.1"), "did you mean L2.1"),
+        (lambda: check(2.1), "an exercise is named by text such as 'L2.1', but got 2.1"),  # type: ignore[arg-type]
+        (lambda: check(["L2.1"]), "named by text such as 'L2.1'"),  # type: ignore[arg-type]
+        (lambda: check("L2.3", 26, 13), "L2.3 has 4 parts (fp16_gb, int8_gb, int4_gb, shrink), but got 2 answers"),
+        (lambda: check("L2.1", {"size": 1}), "L2.1 has no part size; its parts are kv_gb"),
+        (lambda: check("L1.cache", "F", "A", "A", "A"), "one exercise at a time: one of TF3, SE1, SE2"),
+        (lambda: check("L2.1#3"), "a practice draw takes its answer in the call"),
+        (lambda: check("L2.1", 1.07, learner="../ada"), "a learner id is 1 to 64 letters"),
+        (lambda: check("L2.1", 1.07, learner=7), "a learner id is"),  # type: ignore[arg-type]
+        (lambda: hint("L9"), "there is no exercise 'L9'"),
+        (lambda: another("L9"), "there is no exercise 'L9'"),
+        (lambda: another("L2.1#2"), "ask for another('L2.1'), without the #"),
+    ],
+)
+def test_a_call_that_makes_no_sense_gets_a_sentence(
+    call: Callable[[], object], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = call()
+    assert said in capsys.readouterr().out + repr(result)
+    assert not isinstance(result, float) or result == 0
+
+
+def test_a_learner_id_in_the_environment_that_names_no_folder_gets_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(session.LEARNER_VARIABLE, "../etc")
+    assert check("L2.1", 1.07) == 0
+    assert "a learner id is" in capsys.readouterr().out
+    assert "a learner id is" in repr(hint("L2.1"))
+
+
+def test_a_group_is_checked_at_once_with_a_card_for_each_id(
+    answers: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers |= {"TF3_verdict": "F"}
+    assert check("L1.cache") == 1
+    told = capsys.readouterr().out
+    assert [f"{name} ·" in told for name in GROUPS["L1.cache"]] == [True, True, True]
+    assert "TF3_reason is not set. Run the answer cell, then this one." in told
+
+
+def test_what_the_learner_wrote_is_escaped(answers: dict[str, Any]) -> None:
+    answers["L2_1_kv_gb"] = "<script>alert(1)</script>"
+    page = check("L2.1")._repr_mimebundle_()["text/html"]
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    answers["L2_1_kv_gb"] = '1 <img src=x onerror="alert(1)">'
+    assert "<img" not in check("L2.1")._repr_mimebundle_()["text/html"]
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_text_of_the_learner_s_becomes_a_tag(text: str) -> None:
+    for name in ("L2.1", "SC1", "WH1"):
+        page = check(name, f"<i {text}")._repr_mimebundle_()["text/html"]
+        assert "<i " not in page
+
+
+def test_in_ipython_the_value_is_a_number_for_nbgrader_and_a_card_for_the_reader(shell: InteractiveShell) -> None:
+    with capture_output() as seen:
+        ran = shell.run_cell("L2_1_kv_gb = 0.537\nfrom llmserving import check\ncheck('L2.1')")
+    assert ran.success
+    bundle, _ = shell.display_formatter.format(ran.result)
+    assert bundle["text/plain"] == "0.0"
+    assert "<strong>✗ L2.1 · not yet" in bundle["text/html"]
+    assert bundle[VERDICT_MIME]["L2.1"] == {
+        "score": 0.0, "points": 2, "diagnoses": ["keys_or_values_only"], "states": {"kv_gb": "wrong"},
+    }  # fmt: skip
+    assert seen.stderr == ""
+
+
+def test_in_ipython_a_name_that_was_deleted_is_told_apart(shell: InteractiveShell) -> None:
+    with capture_output() as seen:
+        shell.run_cell("L2_1_kv_gb = 1.07", store_history=True)
+        shell.run_cell("del L2_1_kv_gb", store_history=True)
+        shell.run_cell("from llmserving import check\ncheck('L2.1')", store_history=True)
+    assert "was named in a cell that ran, but it is not set now" in seen.stdout
+
+
+def test_hints_come_in_order_and_end(capsys: pytest.CaptureFixture[str]) -> None:
+    told = [repr(hint("L2.1")) for _ in range(4)]
+    assert [f"Hint {n} of 3" in text for n, text in enumerate(told[:3], 1)] == [True] * 3
+    assert "a key and a value of 4,096 numbers, 2 bytes each" in told[1]
+    assert "There is no further hint for L2_1_kv_gb; the last one was: A neighbour" in told[3]
+
+
+def test_hints_are_for_the_part_that_failed(answers: dict[str, Any]) -> None:
+    answers |= {"L2_3_fp16_gb": 26, "L2_3_int8_gb": 13, "L2_3_int4_gb": 6.5, "L2_3_shrink": 2}
+    check("L2.3")
+    assert "Hint 1 of 2 for L2_3_shrink: Divide what was read before by what is read now." in repr(hint("L2.3"))
+
+
+def test_a_wrong_answer_that_looks_like_no_known_mistake_gets_the_next_hint(
+    answers: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers["L2_1_kv_gb"] = 77.7
+    check("L2.1")
+    assert "not close to any mistake I know. Hint 1 of 3" in capsys.readouterr().out
+
+
+def test_a_hint_of_a_group_is_for_the_first_exercise_that_is_open() -> None:
+    check("TF3", "F", *(letter for letter in "ABCD" if EXERCISES["TF3"].lettered_options(
+        EXERCISES["TF3"].parts[1], "default")[letter].name == "linear"))  # fmt: skip
+    assert repr(hint("L1.cache")).startswith("· SE1 · hint")
+
+
+def test_practice_has_fresh_numbers_its_own_check_and_no_record(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = repr(another("L2.1")), repr(another("L2.1"))
+    assert 'Answer with check("L2.1#1", ...).' in first
+    assert 'Answer with check("L2.1#2", ...).' in second
+    n = EXERCISES["L2.1"].numbers("default#2")
+    assert f"B = {n['B']}" in second
+    right = 2 * n["B"] * n["S"] * n["L"] * n["d_model"] * n["p"] / 1e9
+    assert check("L2.1#2", right) == 2
+    assert check("L2.1", 5) == 0
+    assert "L2.1      open, tried" in repr(status())
+
+
+def test_status_tells_first_time_after_hints_after_tries_and_open() -> None:
+    check("L2.1", 1.07)
+    hint("L2.2")
+    check("L2.2", 37)
+    check("EC8", 0)
+    check("EC8", 524_288)
+    check("L2.3", 26, 0, 0, 0)
+    told = {line.split()[1]: line for line in repr(status()).splitlines()[2:]}
+    assert "right first time" in told["L2.1"]
+    assert "right after hints" in told["L2.2"]
+    assert "open, tried" in told["L2.3"]
+    assert "1 of 4 points" in told["L2.3"]
+    assert "open " in told["SC1"]
+    assert "right after more tries" in told["EC8"]
+    assert "3 of " in repr(status()).splitlines()[0]
+
+
+def test_without_the_key_faults_are_told_and_the_rest_is_recorded(
+    no_key: None, answers: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers |= {"L2_3_fp16_gb": 26, "L2_3_int8_gb": "13 Gb", "L2_3_int4_gb": ...}
+    score = check("L2.3")
+    assert repr(score) == "0.0"
+    told = capsys.readouterr().out
+    assert "· L2.3 · recorded" in told
+    assert "L2_3_fp16_gb Recorded, graded later." in told
+    assert "carries the unit Gb, which reads as bits" in told
+    assert "L2_3_int4_gb still holds ..." in told
+    assert "L2_3_shrink is not set" in told
+    assert "0 of 4" not in told
+
+
+def test_without_the_key_right_and_wrong_look_the_same(no_key: None, capsys: pytest.CaptureFixture[str]) -> None:
+    check("L2.1", 1.07)
+    right = capsys.readouterr().out
+    check("L2.1", 0.537)
+    assert capsys.readouterr().out == right
+    assert "Hint 1 of 3" in repr(hint("L2.1"))
+    assert "L2.1#1" in repr(another("L2.1"))
+
+
+def test_a_grader_that_gives_too_much_is_clamped(monkeypatch: pytest.MonkeyPatch) -> None:
+    from llmserving.exercises import PartVerdict, Verdict
+
+    class Generous:
+        @staticmethod
+        def grade(data: Mapping[str, Any], learner: str) -> dict[str, Verdict]:
+            return {"L2.1": Verdict("L2.1", {"kv_gb": PartVerdict(99.0, 2.0, "right", "Right.")})}
+
+    monkeypatch.setattr(session, "answer_key", lambda: Generous)
+    assert check("L2.1", 1) == 2
+
+
+def test_in_a_plain_script_the_main_module_s_names_are_read() -> None:
+    script = "from llmserving import check\nL2_1_kv_gb = 1.07\nprint(check('L2.1'))"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == "✓ L2.1 · right · 2 of 2 points\n2.0\n"
+    assert ran.stderr == ""

@@ -1,0 +1,161 @@
+"""The public half: every id is there, draws keep the point of their exercise, and nothing says what is right."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+import pytest
+from llmserving import GB, kv_bytes
+from llmserving.exercises import EXERCISES, GROUPS, NOTEBOOK_OF, Exercise, Part
+from llmserving.exercises.draws import Draw, seeded
+from llmserving.exercises.statement import answer_stub, fill, statement_markdown
+
+LEARNERS = [f"learner-{number}" for number in range(200)]
+
+COURSE_IDS = {
+    "L1.1", "L1.2", "L1.3", "L2.1", "L2.2", "L2.3", "SC1", "SC2", "SC4", "SC6",
+    "TF1", "TF3", "TF4", "SE1", "SE2", "WH1", "EC8",
+}  # fmt: skip
+
+
+def _parts() -> Iterator[tuple[Exercise, Part]]:
+    return ((exercise, part) for exercise in EXERCISES.values() for part in exercise.parts)
+
+
+def test_every_id_of_levels_one_and_two_is_there() -> None:
+    assert set(EXERCISES) >= COURSE_IDS
+    assert sorted(name for ids in GROUPS.values() for name in ids) == sorted(EXERCISES)
+    assert set(NOTEBOOK_OF) == set(EXERCISES)
+
+
+def test_no_two_parts_read_the_same_variable() -> None:
+    variables = [part.variable for _, part in _parts()]
+    assert len(set(variables)) == len(variables)
+    assert all(variable.isidentifier() for variable in variables)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+def test_every_exercise_has_hints_points_and_an_effort(exercise: Exercise) -> None:
+    assert exercise.points > 0
+    assert 1 <= exercise.difficulty <= 5
+    assert exercise.minutes >= 1
+    assert all(part.hints for part in exercise.parts)
+
+
+def test_the_default_draw_is_the_course_s_own_numbers() -> None:
+    kv = EXERCISES["L2.1"].numbers("default")
+    assert {name: kv[name] for name in ("B", "S", "L", "d_model", "p")} == {
+        "B": 1, "S": 2048, "L": 32, "d_model": 4096, "p": 2,
+    }  # fmt: skip
+    assert kv["budget_gb"] == 40
+    assert EXERCISES["L2.3"].numbers("default")["parameters"] == 13e9
+    assert EXERCISES["L1.1"].numbers("default") == {"prompt": 500, "first": 501, "second": 502}
+    assert EXERCISES["EC8"].numbers("default")["S"] == 1
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+def test_a_learner_always_meets_the_same_numbers(exercise: Exercise) -> None:
+    for learner in LEARNERS[:20]:
+        assert exercise.numbers(learner) == exercise.numbers(learner)
+        for part in exercise.parts:
+            assert exercise.lettered_options(part, learner) == exercise.lettered_options(part, learner)
+
+
+def test_a_seed_is_the_same_on_every_machine() -> None:
+    assert seeded("draw", "L2.1-L2.2", "ada").randrange(10**6) == 45_802
+
+
+@pytest.mark.parametrize("name", ["L1.1", "L2.1", "L2.3", "EC8"])
+def test_learners_meet_different_numbers(name: str) -> None:
+    drawn = {str(EXERCISES[name].numbers(learner)) for learner in LEARNERS}
+    assert len(drawn) >= 5
+
+
+def test_exercises_that_build_on_each_other_share_one_draw() -> None:
+    for exercise in EXERCISES.values():
+        for earlier in exercise.builds_on:
+            assert EXERCISES[earlier].draw is exercise.draw
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_other_draws_of_level_2_keep_the_point(learner: str) -> None:
+    n = EXERCISES["L2.2"].numbers(learner)
+    fit = n["budget_gb"] * GB / kv_bytes(1, n["S"], n["L"], n["d_model"], n["p"])
+    assert n["B"] > 1, "a forgotten batch must show"
+    assert n["n_head"] != n["L"], "one layer and one head must be two mistakes"
+    assert n["d_model"] == n["n_head"] * n["d_head"]
+    assert math.floor(fit) != math.ceil(fit)
+    assert 0.1 < fit % 1 < 0.9, "the fraction separates floor from ceil"
+    assert abs(fit % 1 - 0.5) > 0.05, "and does not leave rounding on an edge"
+    for rounded in (0.995, 1.005):
+        assert math.floor(fit * rounded) == math.floor(fit), "a size rounded by 0.5 % gives the same count"
+    assert EXERCISES["EC8"].numbers(learner)["B"] > 1
+
+
+def test_some_draws_round_up_and_some_round_down() -> None:
+    fractions = []
+    for learner in LEARNERS:
+        n = EXERCISES["L2.2"].numbers(learner)
+        fractions.append(n["budget_gb"] * GB / kv_bytes(1, n["S"], n["L"], n["d_model"], n["p"]) % 1)
+    assert any(fraction > 0.5 for fraction in fractions)
+    assert any(fraction < 0.5 for fraction in fractions)
+
+
+def test_a_draw_that_cannot_keep_its_point_says_so() -> None:
+    hopeless = Draw("hopeless", {}, lambda rng: {"x": rng.random()}, lambda numbers: False)
+    with pytest.raises(RuntimeError, match="'hopeless' found no numbers that keep the point"):
+        hopeless.numbers("ada")
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+def test_statements_and_hints_render_for_everybody_without_leftover_braces(exercise: Exercise) -> None:
+    for learner in ("default", *LEARNERS[:20], "ada#3"):
+        text = statement_markdown(exercise, learner)
+        assert text.startswith(f"### {exercise.id} · ")
+        hints = [fill(hint, exercise, learner) for part in exercise.parts for hint in part.hints]
+        assert not re.search(r"[{}]", "\n".join([text, *hints]))
+        assert all(part.variable in text for part in exercise.parts)
+
+
+def test_the_answer_stub_sets_every_variable_to_three_dots() -> None:
+    assert answer_stub(EXERCISES["TF1"]) == "TF1_verdict = ...\nTF1_reason = ..."
+
+
+def test_options_are_listed_by_name_so_their_place_in_the_source_tells_nothing() -> None:
+    for exercise, part in _parts():
+        if part.letters is None:
+            names = [option.name for option in part.options]
+            assert names == sorted(names), exercise.id
+
+
+def test_options_are_shuffled_for_each_learner() -> None:
+    for exercise, part in _parts():
+        if part.options and part.letters is None:
+            for option in part.options:
+                letters = {
+                    letter
+                    for learner in LEARNERS
+                    for letter, shown in exercise.lettered_options(part, learner).items()
+                    if shown == option
+                }
+                assert letters == set("ABCDEFGHIJKL"[: len(part.options)]), (exercise.id, option.name)
+
+
+def test_no_name_or_text_of_the_public_half_says_which_option_is_right() -> None:
+    telling = re.compile(
+        r"\b(correct|right answer|answer is|solution|trap|misconception|wrong option)\b", re.IGNORECASE
+    )
+    for exercise, part in _parts():
+        public = [exercise.statement, part.asks, *part.hints, *(f"{o.name} {o.text}" for o in part.options)]
+        assert not [text for text in public if telling.search(text)], exercise.id
+        quoted = [o.text for o in part.options for hint in part.hints if part.letters is None and o.text in hint]
+        assert not quoted, f"a hint of {exercise.id} quotes an option"
+        letter = re.compile(r"\b(option|letter|answer) [A-L]\b")
+        assert not [hint for hint in part.hints if letter.search(hint)], exercise.id
+
+
+def test_the_public_half_has_no_field_for_what_is_right() -> None:
+    fields = {*Exercise.__dataclass_fields__, *Part.__dataclass_fields__}
+    assert not fields & {"right", "answer", "solution", "reference", "tolerance", "misconceptions", "traps"}

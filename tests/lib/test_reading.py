@@ -1,0 +1,246 @@
+"""Collect reads whatever a learner's session holds: an answer, or a fault with its own sentence, never an exception."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from llmserving import GB, GiB
+from llmserving.exercises import EXERCISES, collect
+from llmserving.exercises.faults import fault_sentence
+
+SIZE_LIMIT = 2000
+
+
+def read(raw: Any, variable: str = "L2_1_kv_gb", exercise: str = "L2.1") -> dict[str, Any]:
+    data = collect(exercise, {variable: raw})
+    part = next(part for part in EXERCISES[exercise].parts if part.variable == variable)
+    return dict(data["parts"][part.name])
+
+
+def sentence(raw: Any, variable: str = "L2_1_kv_gb", exercise: str = "L2.1") -> str:
+    found = read(raw, variable, exercise)
+    assert found["kind"] == "fault", found
+    part = next(part for part in EXERCISES[exercise].parts if part.variable == variable)
+    return fault_sentence(part, found)
+
+
+@pytest.mark.parametrize(
+    ("raw", "number", "unit"),
+    [
+        (1, 1, None),
+        (1.07, 1.07, None),
+        (np.float64(1.25), 1.25, None),
+        (np.float32(1.25), 1.25, None),
+        (np.int16(3), 3, None),
+        (np.array(1.25), 1.25, None),
+        (torch.tensor(1.25), 1.25, None),
+        (torch.tensor(3), 3, None),
+        (Fraction(5, 4), 1.25, None),
+        ("1.07", 1.07, None),
+        ("1.07 GB", 1.07, "GB"),
+        ("1.07GB", 1.07, "GB"),
+        (" 1.07 gb ", 1.07, "GB"),
+        ("1 GiB", 1, "GiB"),
+        ("1,073,741,824 bytes", GiB, "bytes"),
+        ("1_073_741_824 B", GiB, "bytes"),
+        ("1.073741824e9 bytes", 1.073741824 * GB, "bytes"),
+        ("-1", -1, None),
+    ],
+)
+def test_a_size_is_read_from_numbers_and_text(raw: Any, number: float, unit: str | None) -> None:
+    found = read(raw)
+    assert (found["kind"], found["number"], found["unit"]) == ("value", number, unit)
+    assert type(found["number"]) in (int, float)
+
+
+@pytest.mark.parametrize("raw", ["1_073_741_824", "1,073,741,824", "524,288", "524,288 bytes"])
+def test_whole_bytes_may_be_grouped(raw: str) -> None:
+    assert read(raw, "EC8_kv_bytes", "EC8")["number"] in (GiB, 524_288)
+
+
+@pytest.mark.parametrize("raw", ["4x", "4 times", "4×", "4-fold", "4", 4])
+def test_a_ratio_may_say_times(raw: Any) -> None:
+    assert read(raw, "L2_3_shrink", "L2.3")["number"] == 4
+
+
+@pytest.mark.parametrize("raw", ["37 requests", "37 request", "37", 37, 37.0, np.int64(37)])
+def test_a_count_may_name_what_it_counts(raw: Any) -> None:
+    assert read(raw, "L2_2_requests", "L2.2")["number"] == 37
+
+
+@pytest.mark.parametrize("raw", ["b", "B", " B ", "(b)", "B."])
+def test_a_letter_may_be_small_or_bracketed(raw: str) -> None:
+    assert read(raw, "SC1", "SC1") == {"kind": "choice", "letter": "B"}
+
+
+@pytest.mark.parametrize("raw", [False, np.False_, "F", "f", "false", "False"])
+def test_false_may_be_a_truth_value(raw: Any) -> None:
+    assert read(raw, "TF1_verdict", "TF1") == {"kind": "choice", "letter": "F"}
+
+
+@pytest.mark.parametrize("raw", ["CAB", "c, a, b", "C -> A -> B", "C→A→B", ["C", "a", "B"], ("c", "a", "b")])
+def test_letters_in_order_may_be_text_or_a_list(raw: Any) -> None:
+    assert read(raw, "WH1", "WH1") == {"kind": "chain", "letters": ["C", "A", "B"]}
+
+
+class Hostile:
+    """An object whose every look raises."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no repr")
+
+    def __float__(self) -> float:
+        raise RuntimeError("no float")
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("no attribute")
+
+
+class HostileFloat(float):
+    def __repr__(self) -> str:
+        raise RuntimeError("no repr")
+
+    def __float__(self) -> float:
+        raise RuntimeError("no float")
+
+
+class TwoFacedInt(int):
+    def __float__(self) -> float:
+        return 1.0
+
+
+class HostileCallable(Hostile):
+    def __call__(self) -> None: ...
+
+
+class HostileText(str):
+    def strip(self, chars: str | None = None) -> str:
+        raise RuntimeError("no strip")
+
+
+FAULTS: list[tuple[str, Any, str]] = [
+    ("three dots", ..., "still holds ..."),
+    ("three dots as text", "...", "still holds ..."),
+    ("empty text", "  ", "still holds ..."),
+    ("None", None, "is None"),
+    ("NaN", math.nan, "is NaN, not a number"),
+    ("NaN as text", "nan", "is NaN, not a number"),
+    ("infinity", math.inf, "is inf, too large"),
+    ("a huge int", 10**400, "too large to be an answer"),
+    ("an int too long to write out", 10**5000, "too large to be an answer"),
+    ("a huge fraction", Fraction(10**400), "too large to be an answer"),
+    ("a huge number as text", "1e999", "is 1e999, too large"),
+    ("bool", True, "is True, a truth value"),
+    ("numpy bool", np.True_, "is True, a truth value"),
+    ("array", np.array([1.07]), "is an array of shape (1,)"),
+    ("tensor", torch.ones(2, 3), "is an array of shape (2, 3)"),
+    ("list", [1.07], "is a list of 1"),
+    ("dict", {"GB": 1.07}, "is a dict of 1"),
+    ("complex", 1 + 2j, "is of type complex"),
+    ("numpy complex", np.complex64(1), "is of type complex"),
+    ("bytes", b"1.07", "is of type bytes"),
+    ("function", lambda: 1.07, "holds the function <lambda>, not an answer"),
+    ("builtin", sum, "holds the function sum, not an answer"),
+    ("module", math, "holds the module math, not an answer"),
+    ("class", dict, "holds the class dict, not an answer"),
+    ("words", "about a gigabyte", "is the text 'about a gigabyte', which does not start with a number"),
+    ("a decimal comma", "1,07", "its comma can be read in two ways"),
+    ("a comma that may group", "1,073 MB", "its comma can be read in two ways"),
+    ("bits", "8.59 Gb", "carries the unit Gb, which reads as bits"),
+    ("bits in full", "8.59 GBit", "carries the unit GBit, which reads as bits"),
+    ("bits in small letters", "8.59 gbit", "carries the unit gbit, which reads as bits"),
+    ("another unit", "3 apples", "carries the unit 'apples', which does not fit"),
+    ("an object that raises", Hostile(), "is of type Hostile"),
+    ("a callable that raises", HostileCallable(), "is of type HostileCallable"),
+    ("a float that raises", HostileFloat(1.07), "is of type HostileFloat"),
+    ("a text that raises", HostileText("1.07"), "is of type HostileText"),
+    ("an int that hides its size", TwoFacedInt(10**400), "too large to be an answer"),
+]
+
+
+@pytest.mark.parametrize(("raw", "said"), [case[1:] for case in FAULTS], ids=[case[0] for case in FAULTS])
+def test_each_fault_has_its_own_sentence(raw: Any, said: str) -> None:
+    told = sentence(raw)
+    assert told.startswith("`L2_1_kv_gb` ")
+    assert said in told
+    assert len(told) < 300
+
+
+def test_gigabytes_are_no_number_of_requests() -> None:
+    told = sentence("37 GB", "L2_2_requests", "L2.2")
+    assert "carries the unit 'GB', which does not fit. Set it to one whole number of requests" in told
+
+
+@pytest.mark.parametrize("raw", ["E", "AB", "()", "1", "ß"])
+def test_what_is_no_letter_of_the_list_is_told_the_letters(raw: str) -> None:
+    assert "which is not one of the letters ABCD" in sentence(raw, "SC1", "SC1")
+
+
+@pytest.mark.parametrize("raw", [2, ["B"], 1.5, True])
+def test_a_choice_that_is_no_text_is_told_to_use_quotes(raw: Any) -> None:
+    assert 'Set it to one letter in quotes, such as "B"' in sentence(raw, "SC1", "SC1")
+
+
+def test_the_faults_of_a_chain() -> None:
+    assert "uses the letter C more than once" in sentence("CAC", "WH1", "WH1")
+    assert "not one of the letters ABCDEFG" in sentence("CAX", "WH1", "WH1")
+    assert 'letters in order in quotes, such as "CAB"' in sentence(3, "WH1", "WH1")
+    assert 'letters in order in quotes, such as "CAB"' in sentence([1, 2], "WH1", "WH1")
+
+
+@pytest.mark.parametrize(
+    ("namespace", "said"),
+    [
+        ({}, "is not set. Run the answer cell, then this one."),
+        ({"l2_1_KV_gb": 1.07}, "is not set, but `l2_1_KV_gb` is."),
+        ({"L21_kvgb": 1.07}, "is not set, but `L21_kvgb` is."),
+        ({"In": ["", "L2_1_kv_gb = 1.07", "del L2_1_kv_gb"]}, "was named in a cell that ran, but it is not set now"),
+        ({"In": "overwritten"}, "is not set. Run the answer cell"),
+        ({3: "not a name"}, "is not set. Run the answer cell"),
+    ],
+)
+def test_a_missing_variable_is_misspelt_gone_or_not_run(namespace: Any, said: str) -> None:
+    [part] = EXERCISES["L2.1"].parts
+    assert said in fault_sentence(part, collect("L2.1", namespace)["parts"]["kv_gb"])
+
+
+HOSTILE = (Hostile(), HostileCallable(), HostileFloat(2), HostileText("A"))
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.integers(10**300, 10**320) | st.floats() | st.text() | st.binary()
+    | st.complex_numbers() | st.fractions() | st.decimals() | st.dates() | st.just(...) | st.functions()
+    | st.sampled_from([math, int, print]) | st.sampled_from(range(4)).map(lambda index: HOSTILE[index])
+    | st.sampled_from([np.array([]), np.float16(2), np.datetime64("2024-01-01"), torch.tensor([[1]]), np.array(None)])
+    | st.from_regex(r"[+-]?[\d,._]{1,12} ?[A-Za-z%×-]{0,5}", fullmatch=True),
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=5,
+)  # fmt: skip
+
+
+@given(st.sampled_from(sorted(EXERCISES)), anything)
+def test_any_object_becomes_small_json_and_never_an_exception(exercise_id: str, raw: Any) -> None:
+    exercise = EXERCISES[exercise_id]
+    data = collect(exercise_id, {part.variable: raw for part in exercise.parts})
+    text = json.dumps(data)
+    assert json.loads(text) == data
+    assert "NaN" not in text
+    assert len(text) < SIZE_LIMIT
+    for part in exercise.parts:
+        found = data["parts"][part.name]
+        if found["kind"] == "fault":
+            assert len(fault_sentence(part, found)) < 400
+
+
+def test_collect_asks_for_a_known_id_and_takes_no_inputs() -> None:
+    with pytest.raises(KeyError, match="did you mean L2.1"):
+        collect("l2.1", {})
+    with pytest.raises(ValueError, match="takes no inputs"):
+        collect("L2.1", {}, inputs=[1])

@@ -1,0 +1,74 @@
+"""What other people's environments lack: torch on a small laptop, the answer key on a student's machine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from grader.render import METADATA
+from llmserving.exercises import EXERCISES, GROUPS
+
+from tests.notebook_runs import NOTEBOOKS, ROOT
+
+pytestmark = pytest.mark.slow
+
+LESSONS = [path for path in NOTEBOOKS if path.parent.name != "notebooks"]
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment with what a student installs: the requirements but torch, and llmserving without the key."""
+    folder = tmp_path_factory.mktemp("student")
+    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    requirements = folder / "requirements.txt"
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    requirements.write_text("\n".join(line for line in lines if not line.startswith(("torch", "nbgrader"))))
+    path = folder / "venv" / "bin" / "python"
+    install(path, "--constraint", ROOT / "constraints.txt", "--requirement", requirements)
+    install(path, "--no-deps", ROOT / "lib")
+    return path
+
+
+def install(python: Path, *arguments: object) -> None:
+    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments]
+    subprocess.run([str(word) for word in command], check=True)
+
+
+def has(python: Path, module: str) -> bool:
+    """Isolated, so that a folder of that name in the working directory does not count."""
+    return subprocess.run([python, "-I", "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
+
+
+def executed(python: Path, path: Path, folder: Path) -> Any:
+    command = [python, "-m", "nbconvert", "--execute", "--to", "notebook", "--output-dir", folder, path]
+    subprocess.run([str(word) for word in command], check=True, capture_output=True, cwd=folder)
+    return nbformat.read(folder / path.name, as_version=4)
+
+
+def check_cells(notebook: Any) -> list[tuple[str, Any]]:
+    belongs = [(cell.metadata.get(METADATA, {}), cell) for cell in notebook.cells]
+    return [(found["exercise"], cell) for found, cell in belongs if found.get("role") == "check"]
+
+
+def points(check: str) -> float:
+    return sum(EXERCISES[exercise_id].points for exercise_id in GROUPS[check])
+
+
+def test_without_torch_and_without_the_key_then_with_the_key(python: Path, tmp_path: Path) -> None:
+    """Every cell of levels 1 and 2 runs; right answers are recorded without the key and earn everything with it."""
+    assert not has(python, "torch")
+    assert not has(python, "grader")
+    for path in LESSONS:
+        for check, cell in check_cells(executed(python, path, tmp_path)):
+            data = cell.outputs[0].data
+            assert float(data["text/plain"]) == 0.0, check
+            assert "Recorded, graded later" in data["text/html"]
+    install(python, "--constraint", ROOT / "constraints.txt", "nbgrader==0.9.6")
+    install(python, "--no-deps", ROOT / "grader")
+    for path in LESSONS:
+        for check, cell in check_cells(executed(python, path, tmp_path)):
+            assert float(cell.outputs[0].data["text/plain"]) == points(check), check
