@@ -86,7 +86,9 @@ def test_what_a_notebook_says_of_an_exercise_is_what_the_exercise_says(path: Pat
 @each_notebook
 def test_outputs_are_stored_and_none_is_an_error(path: Path) -> None:
     for cell in code_cells(path):
-        assert cell.outputs, f"{cell.id} has no stored output"
+        is_answer = cell.metadata.get(METADATA, {}).get("role") == "answer"
+        assert cell.execution_count, f"{cell.id} was not run"
+        assert cell.outputs or is_answer, f"{cell.id} has no stored output"
         assert all(output.output_type != "error" for output in cell.outputs)
     assert "widgets" not in read(path).metadata
 
