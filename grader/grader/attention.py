@@ -9,11 +9,13 @@ from typing import Any
 
 FOLDER = "needs_attention"
 
-_OURS = re.compile(r"^\s*grader\.errors\.NotGraded: (.*)$", re.MULTILINE)
+_OURS = re.compile(r"^\s*grader\.errors\.(?:NotGraded|UserError): (.*)$", re.MULTILINE)
 _RAISED = re.compile(r"^\s*(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*(?:Error|Exception|Signal)): ?(.*)$", re.MULTILINE)
 
+_NOTEBOOK = re.compile(r"(?:Sanitizing|Autograding|Converting notebook) .*?([^/\\\n]+\.ipynb)$", re.MULTILINE)
+
 _KNOWN = {
-    "NotJSONError": "a notebook is damaged: it is not JSON",
+    "NotJSONError": "it is not JSON, so no notebook; perhaps it was cut short",
     "DeadKernelError": "the kernel stopped while the notebook was run",
     "UnresponsiveKernelError": "a cell ran without end and could not be interrupted",
 }
@@ -37,7 +39,8 @@ def reason_of(result: Mapping[str, Any]) -> str:
 
 def note_attention(root: Path, level: str, student: str, result: Mapping[str, Any]) -> str:
     """Keep the reason and the log below needs_attention/; gives back the reason."""
-    reason = reason_of(result)
+    at = _NOTEBOOK.findall(str(result.get("log", "")))
+    reason = printable(f"{at[-1]}: {reason_of(result)}" if at else reason_of(result))
     path = _path(root, level, student)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{reason}\n\n{result.get('log', '')}\n{result.get('error', '')}\n", encoding="utf-8")
@@ -52,6 +55,11 @@ def attention_list(root: Path, level: str) -> dict[str, str]:
     """Student -> reason, of those that the last run could not grade."""
     paths = sorted((root / FOLDER / level).glob("*.txt"))
     return {path.name.removesuffix(".txt"): path.read_text(encoding="utf-8").split("\n")[0] for path in paths}
+
+
+def printable(text: str) -> str:
+    """`text` on one line and without control characters: it may hold what a learner's program has said."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 def _path(root: Path, level: str, student: str) -> Path:

@@ -62,7 +62,11 @@ class ClassFolder:
     @property
     def gradebook(self) -> Any:
         """nbgrader's gradebook, to be used in a `with`."""
-        return self.api.gradebook
+        try:
+            return self.api.gradebook
+        except Exception as error:
+            why = str(error).split("\n")[0]
+            raise UserError(f"the gradebook of {self.root} could not be opened: {why}") from None
 
 
 def open_class_folder(folder: Path) -> ClassFolder:

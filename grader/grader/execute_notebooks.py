@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from llmserving.exercises.draws import DEFAULT_LEARNER
-from llmserving.exercises.session import LEARNER_VARIABLE, RECORDS_VARIABLE
-from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-from nbclient.util import run_sync
 
 from grader.course import course_files, read_notebook, write_notebook
 from grader.errors import UserError
 from grader.kernel import KERNEL
+from grader.notebook_kernel import NotebookKernel
 from grader.student_version import tidied
 
 # Names a live kernel's widget, with a random id: without that kernel it shows an error in place of the text beside it.
 _WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-
-
-class _Client(NotebookClient):
-    async def async_start_new_kernel(self, **kwargs: Any) -> None:
-        environment = {**os.environ, RECORDS_VARIABLE: "off", LEARNER_VARIABLE: DEFAULT_LEARNER}
-        await super().async_start_new_kernel(env=environment, stderr=subprocess.DEVNULL, **kwargs)
-
-    start_new_kernel = run_sync(async_start_new_kernel)
 
 
 def execute_all(notebooks: Path) -> list[Path]:
@@ -44,7 +31,7 @@ def execute_all(notebooks: Path) -> list[Path]:
 
 def executed(notebook: Any, path: Path) -> Any:
     """`notebook` with fresh outputs; UserError with the cell and its error where one stops."""
-    client = _Client(
+    client = NotebookKernel(
         notebook,
         timeout=120,
         kernel_name=KERNEL,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -82,7 +83,8 @@ def _grade_one(folder: ClassFolder, level: str, student: str) -> Graded:
 
 
 def _withdraw_grades(folder: ClassFolder, level: str, student: str) -> None:
-    """Scores of an earlier version of this submission must not stand for one that could not be graded."""
+    """Scores and feedback of an earlier version of this submission must not stand for one that could not be graded."""
+    shutil.rmtree(folder.root / folder.api.coursedir.feedback_directory / student / level, ignore_errors=True)
     with folder.gradebook as gradebook:
         gradebook.update_or_create_student(student)
         try:

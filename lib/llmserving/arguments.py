@@ -16,12 +16,7 @@ def count(name: str, meaning: str, value: Any, *, whole_floats: bool = False) ->
     if _is_bool(value):
         raise TypeError(f"{name} is {meaning}, a whole number, but got {value!r}, a truth value; write 1, not True")
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
-        _refuse_non_finite(name, meaning, value)
-        whole = int(value)
-        if not (whole_floats and value == whole):
-            advice = "there is no part of one to count" if value != whole else _without_point(whole)
-            raise TypeError(f"{name} is {meaning}, a whole number, but got {_shown(value)}; {advice}")
-        value = whole
+        value = _whole(name, meaning, value, accepted=whole_floats)
     try:
         number = operator.index(value)
     except TypeError:
@@ -58,8 +53,16 @@ def _refuse_non_finite(name: str, meaning: str, value: Any) -> None:
         raise ValueError(f"{name} is {meaning} and must be finite, but got {value!r}")
 
 
-def _without_point(whole: int) -> str:
-    return f"write {whole if abs(whole) < 10**15 else 'it'} without the decimal point"
+def _whole(name: str, meaning: str, value: Any, *, accepted: bool) -> int:
+    """The int that a float such as 13e9 stands for, where those are accepted."""
+    _refuse_non_finite(name, meaning, value)
+    whole = int(value)
+    if accepted and value == whole:
+        return whole
+    advice = "there is no part of one to count"
+    if value == whole:
+        advice = f"write {whole if abs(whole) < 10**15 else 'it'} without the decimal point"
+    raise TypeError(f"{name} is {meaning}, a whole number, but got {_shown(value)}; {advice}")
 
 
 def _shown(value: Any) -> str:

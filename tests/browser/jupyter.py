@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -25,29 +26,31 @@ START_SECONDS, STOP_SECONDS = 180, 30
 
 @dataclass(frozen=True)
 class Lab:
-    """A running server. url: its root, without a slash at the end. settings: JupyterLab's user settings."""
+    """A running server. url: its root, without a slash at the end. home: the folder of all that it keeps."""
 
     url: str
     token: str
-    settings: Path
+    home: Path
 
     def address(self, path: str) -> str:
         return f"{self.url}{path}?token={self.token}"
 
     def use_theme(self, theme: Theme) -> None:
         """For pages opened from now on."""
-        folder = self.settings / "@jupyterlab" / "apputils-extension"
+        folder = self.home / "settings" / "@jupyterlab" / "apputils-extension"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "themes.jupyterlab-settings").write_text(json.dumps({"theme": f"JupyterLab {theme.title()}"}))
+
+    def forget_open_tabs(self) -> None:
+        """The next page begins empty; JupyterLab would open what was open before, each with a kernel."""
+        shutil.rmtree(self.home / "workspaces", ignore_errors=True)
 
     def stop_kernels(self) -> None:
         for session in self.request("/api/sessions"):
             self.request(f"/api/sessions/{session['id']}", method="DELETE")
 
     def request(self, path: str, method: str = "GET") -> Any:
-        asked = urllib.request.Request(
-            self.url + path, method=method, headers={"Authorization": f"token {self.token}"}
-        )
+        asked = urllib.request.Request(self.url + path, method=method, headers={"Authorization": f"token {self.token}"})
         with urllib.request.urlopen(asked, timeout=60) as answer:
             body = answer.read()
         return json.loads(body) if body else None
@@ -117,7 +120,7 @@ def _wait_for(process: subprocess.Popen[bytes], home: Path, log: Path) -> Lab:
     while process.poll() is None and time.monotonic() < deadline:
         with suppress(OSError, ValueError, StopIteration):
             info = json.loads(next((home / "runtime").glob("jpserver-*.json")).read_text())
-            lab = Lab(f"http://127.0.0.1:{info['port']}", info["token"], home / "settings")
+            lab = Lab(f"http://127.0.0.1:{info['port']}", info["token"], home)
             lab.request("/api/status")
             return lab
         time.sleep(0.1)

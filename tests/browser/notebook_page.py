@@ -1,4 +1,4 @@
-"""A notebook open in JupyterLab, seen as a learner sees it: cells by their id, keys pressed, outputs read.
+"""A notebook open in JupyterLab, worked as a learner can work it: with the keyboard alone.
 
 Nothing here waits for a fixed time: every wait is for something that appears on the page.
 """
@@ -6,117 +6,122 @@ Nothing here waits for a fixed time: every wait is for something that appears on
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import nbformat
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.jupyter import Lab
 
-PATIENCE_MS = 120_000
+START_HERE = "/lab/tree/START_HERE.ipynb"
+PATIENCE_MS = 60_000
 
-_DONE = re.compile(r"\[\d+\]:")
+expect.set_options(timeout=PATIENCE_MS)
 
-
-@contextmanager
-def chromium(executable: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable)
-        yield browser
-        browser.close()
-
-
-class Watched:
-    """What a browser context asked for and complained about, from the moment it is watched."""
-
-    def __init__(self, context: BrowserContext) -> None:
-        self.hosts: set[str] = set()
-        self.complaints: list[str] = []
-        context.on("request", lambda request: self._note(request.url))
-        context.on("weberror", lambda error: self.complaints.append(str(error.error)))
-        context.on(
-            "console", lambda message: self.complaints.append(message.text) if message.type == "error" else None
-        )
-        context.on("page", lambda page: page.on("websocket", lambda socket: self._note(socket.url)))
-
-    def _note(self, url: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("data", "blob"):
-            self.hosts.add(parts.hostname or url)
+_DONE = re.compile(r"^\[\d+\]:$")
+_ACTIVE = re.compile(r"\bjp-mod-active\b")
 
 
 class NotebookPage:
-    """One open notebook. Cells are found by their id in the file, so none may be inserted before one that is used."""
+    """The notebook in front. Cells are found by their id in the file, so new cells may only be added at the end."""
 
     def __init__(self, page: Page, file: Path) -> None:
         self.page = page
-        self.panel = page.locator(f'.jp-NotebookPanel:not(.lm-mod-hidden):has([title^="{file.name}"])')
         self.panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
         self.cells = self.panel.locator(".jp-Notebook .jp-Cell")
-        self._ids = [cell.id for cell in nbformat.read(file, as_version=4).cells]
-
-    def cell(self, cell_id: str) -> Locator:
-        return self.cells.nth(self._ids.index(cell_id))
+        self.ids = [cell.id for cell in nbformat.read(file, as_version=4).cells]
 
     def wait_until_ready(self) -> None:
         """Every cell is there, and the kernel waits for work."""
-        expect(self.cells).to_have_count(len(self._ids), timeout=PATIENCE_MS)
-        self.wait_until_idle()
+        expect(self.cells).to_have_count(len(self.ids))
+        expect(self.panel.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]')).to_be_visible()
 
-    def wait_until_idle(self) -> None:
-        idle = self.panel.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]')
-        expect(idle).to_be_visible(timeout=PATIENCE_MS)
+    def cell(self, cell_id: str) -> Locator:
+        return self.cells.nth(self.ids.index(cell_id))
 
-    def select(self, cell_id: str) -> Locator:
-        """Make the cell the active one, in command mode."""
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def walk_to(self, cell_id: str) -> Locator:
+        """Make the cell the active one, with the arrow keys."""
+        states = self.cells.evaluate_all("cells => cells.map(cell => cell.classList.contains('jp-mod-active'))")
+        at, goal = states.index(True), self.ids.index(cell_id)
+        for position in range(at, goal, 1 if goal > at else -1):
+            self.press("ArrowDown" if goal > at else "ArrowUp")
+            expect(self.cells.nth(position + (1 if goal > at else -1))).to_have_class(_ACTIVE)
         cell = self.cell(cell_id)
-        cell.locator(".jp-InputPrompt").click()
-        expect(cell).to_have_class(re.compile("jp-mod-active"))
+        expect(cell).to_be_focused()
         return cell
 
+    def tab_to(self, goal: Locator, key: str = "Tab", at_most: int = 12) -> None:
+        """Press Tab until `goal` has the focus; what lies between, such as a cell's toolbar, is JupyterLab's matter."""
+        for _ in range(at_most):
+            self.press(key)
+            if goal.evaluate("element => element === document.activeElement"):
+                return
+        raise AssertionError(f"{key} did not reach {goal}, pressed {at_most} times")
+
     def run(self, cell_id: str) -> Locator:
-        """Run the cell, whatever happened to it before, and return its output area once it is done."""
-        self.select(cell_id)
+        """Walk to the cell, run it, and return its output once it is done."""
+        self.walk_to(cell_id)
         return self.run_active(cell_id)
 
     def run_active(self, cell_id: str) -> Locator:
-        """Shift+Enter in the cell that is active already."""
-        cell = self.cell(cell_id)
-        expect(cell).to_have_class(re.compile("jp-mod-active"))
+        """Run the cell, which is the active one already, and return its output once it is done."""
+        expect(self.cell(cell_id)).to_have_class(_ACTIVE)
+        return self._run(self.cell(cell_id), "Shift+Enter")
+
+    def _run(self, cell: Locator, keys: str) -> Locator:
         prompt = cell.locator(".jp-InputPrompt")
         before = prompt.inner_text()
-        self.page.keyboard.press("Shift+Enter")
-        expect(prompt).not_to_have_text(before, timeout=PATIENCE_MS)
-        expect(prompt).to_have_text(_DONE, timeout=PATIENCE_MS)
-        return cell.locator(".jp-OutputArea").first
+        self.press(keys)
+        expect(prompt).not_to_have_text(before)
+        expect(prompt).to_have_text(_DONE)
+        return cell.locator(".jp-Cell-outputArea")
 
     def write_answer(self, cell_id: str, answer: str) -> None:
-        """Put `answer` in the place of what stands behind the last = of the active cell, by keyboard, and stay in it."""
-        cell = self.cell(cell_id)
-        expect(cell).to_have_class(re.compile("jp-mod-active"))
-        self.page.keyboard.press("Enter")
-        line = cell.locator(".cm-line").last
+        """In the answer cell, put `answer` in the place of what stands behind the last = sign."""
+        self.walk_to(cell_id)
+        self.press("Enter")
+        line = self.cell(cell_id).locator(".cm-line").last
         variable, _, old = line.inner_text().rpartition(" = ")
-        self.page.keyboard.press("Control+End")
-        for _ in old:
-            self.page.keyboard.press("Backspace")
+        self.press("Control+End", *["Backspace"] * len(old))
         self.page.keyboard.type(answer)
         expect(line).to_have_text(f"{variable} = {answer}")
 
-    def source(self, cell_id: str) -> str:
-        return "\n".join(self.cell(cell_id).locator(".cm-line").all_inner_texts())
+    def add_cell(self, source: str) -> Locator:
+        """Add a cell with this source at the end; it is then the active one."""
+        self.walk_to(self.ids[-1])
+        before = self.cells.count()
+        self.press("b")
+        expect(self.cells).to_have_count(before + 1)
+        own = self.cells.nth(len(self.ids))
+        expect(own).to_have_class(_ACTIVE)
+        self.press("Enter")
+        self.page.keyboard.insert_text(source)
+        self.press("Escape")
+        expect(own).to_be_focused()
+        return own
+
+    def run_in_own_cell(self, source: str) -> Locator:
+        """Add a cell at the end, run `source` in it, and return its output."""
+        own = self.add_cell(source)
+        self.press("Enter")
+        return self._run(own, "Control+Enter")
+
+
+def source_of(cell: Locator) -> str:
+    return "\n".join(cell.locator(".cm-line").all_inner_texts())
 
 
 def open_notebook(context: BrowserContext, lab: Lab, root: Path, path: str) -> NotebookPage:
-    """Open root/path in a new page, wait for its kernel, and shut the side bar."""
+    """Open root/path in a new page, alone, and wait for its kernel."""
+    lab.forget_open_tabs()
     page = context.new_page()
     page.goto(lab.address(f"/lab/tree/{path}"), timeout=PATIENCE_MS)
     opened = NotebookPage(page, root / path)
     opened.wait_until_ready()
-    shut_side_bar(page)
     return opened
 
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import copy
 import shutil
-from collections.abc import Callable, Iterable
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from grader.answer_key.solutions import reference_inputs
+from grader.class_folder import ClassFolder, init_class_folder, open_class_folder
+from grader.course import START_HERE, course_files, find_notebooks
+from grader.release import release
+from grader.render_command import render_all
+from grader.roster import read_roster
 from llmserving.exercises import EXERCISES, GROUPS
 from llmserving.exercises.draws import DEFAULT_LEARNER
-
-from grader.answer_key.solutions import reference_inputs
 
 Change = Callable[[Any], None]
 
@@ -122,5 +128,30 @@ def auto_scores(gradebook: Any, level: str, student: str) -> dict[str, float | N
     return {grade.name: grade.auto_score for notebook in submission.notebooks for grade in notebook.grades}
 
 
-def ids(levels: Iterable[str]) -> list[str]:
-    return [exercise.id for exercise in EXERCISES.values() if exercise.level in levels]
+def small_course(folder: Path, *names: str) -> Path:
+    """The notebooks `names` ("L2/kv_size") and START_HERE, rendered, in a folder of their own; all of them without names."""
+    source = find_notebooks()
+    for name in course_files(source):
+        if not names or str(name) == START_HERE or name.with_suffix("").as_posix() in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source / name, folder / name)
+    render_all(folder)
+    return folder
+
+
+def new_class(folder: Path, notebooks: Path, *levels: str, roster: str | None = None) -> ClassFolder:
+    """A class folder with `levels` released; roster: ids, one a line."""
+    init_class_folder(folder, notebooks)
+    opened = open_class_folder(folder)
+    learners = None
+    if roster is not None:
+        (folder / "roster.txt").write_text(roster)
+        learners = read_roster(folder / "roster.txt")
+    release(opened, levels, learners)
+    return opened
+
+
+def command(*arguments: str, module: str = "grader", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments], capture_output=True, text=True, timeout=600, check=False, cwd=cwd
+    )

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 from grader.answer_key import KEY, Key, grade, reference_answers
 from grader.answer_key.key import ChainKey, ChoiceKey, ValueKey
-from grader.answer_key.solutions import other_inputs, reference_inputs, wrong_inputs
-from hypothesis import given
+from grader.answer_key.solutions import number_forms, other_inputs, reference_inputs, stands_in, wrong_inputs
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from llmserving.exercises import EXERCISES, Exercise, collect
 from llmserving.exercises.statement import statement_markdown
-from llmserving.units import format_number
 
 LEARNERS = ["default", *(f"learner-{number}" for number in range(20))]
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
@@ -183,15 +182,6 @@ def test_choosing_every_letter_is_worth_nothing(exercise: Exercise) -> None:
             assert graded(exercise, "default", {part.name: "ABCD"}).score == 0
 
 
-def forms(number: float) -> set[str]:
-    texts = {repr(number), f"{number:,}", format_number(number), f"{number:.2f}", f"{number:.3f}", f"{number:.4g}"}
-    return texts | ({str(int(number)), f"{int(number):,}"} if float(number).is_integer() else set())
-
-
-def stands_in(form: str, text: str) -> bool:
-    return re.search(rf"(?<![\w.,^-]){re.escape(form)}(?![\w^%]|[.,]\d)", text) is not None
-
-
 @every_exercise
 def test_no_message_for_a_wrong_answer_holds_the_right_one(exercise: Exercise) -> None:
     """Numbers that the statement gives, and the numbering of two mistakes, tell nothing."""
@@ -203,7 +193,7 @@ def test_no_message_for_a_wrong_answer_holds_the_right_one(exercise: Exercise) -
             message = re.sub(r"`[^`]*`|\(\d\)|one of \d mistakes", "", part.message)
             key = KEY[exercise.id].parts[wrong.part]
             if isinstance(key, ValueKey):
-                told = {form for form in forms(right[wrong.part]) if stands_in(form, message)}
+                told = {form for form in number_forms(right[wrong.part]) if stands_in(form, message)}
                 assert not {form for form in told if not stands_in(form, given_text)}, message
             elif isinstance(key, ChoiceKey):
                 option = exercise.lettered_options(exercise.part_by_name[wrong.part], learner)[right[wrong.part]]
@@ -230,11 +220,15 @@ def test_every_sentence_is_a_plain_sentence(exercise: Exercise) -> None:
         assert len({mistake.name for mistake in mistakes}) == len(mistakes) or not isinstance(key, ValueKey)
 
 
-plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.integers(-(10**320), 10**320)
+plain = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.integers(-(10**320), 10**320)
+)
 json_data = st.recursive(
     plain,
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["kind", "number", "unit", "written", "letter", "letters", "fault"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["kind", "number", "unit", "written", "letter", "letters", "fault"]), inner)
+    ),
 )
 part_data = json_data | st.fixed_dictionaries(
     {
@@ -250,6 +244,7 @@ part_data = json_data | st.fixed_dictionaries(
 
 
 @given(st.data())
+@settings(deadline=None)
 def test_hostile_data_costs_its_part_and_never_raises(data: st.DataObject) -> None:
     ids = data.draw(st.lists(st.sampled_from(sorted(KEY)), min_size=1, max_size=3, unique=True))
     collected = {
@@ -272,10 +267,37 @@ def test_hostile_data_costs_its_part_and_never_raises(data: st.DataObject) -> No
 
 
 @given(st.sampled_from(["L2.1", "L2.2", "L2.3", "EC8"]), st.floats() | st.integers(), st.sampled_from(LEARNERS))
+@settings(deadline=None)
 def test_any_number_gets_a_verdict(exercise_id: str, number: float, learner: str) -> None:
     exercise = EXERCISES[exercise_id]
     verdict = KEY[exercise_id].grade({part.name: number for part in exercise.parts}, learner)
     assert 0 <= verdict.score <= verdict.points
+
+
+SOUND: dict[str, dict[str, Any]] = {
+    "L2.1": {"kind": "value", "number": 1.07, "unit": "GB", "written": "1.07 GB"},
+    "SC1": {"kind": "choice", "letter": "B"},
+    "WH1": {"kind": "chain", "letters": ["C", "G", "E", "A"]},
+}
+BENT_FIELDS: dict[tuple[str, str], list[Any]] = {
+    ("L2.1", "number"): [math.nan, math.inf, 10**400, True, "1.07", None, [1.07], {"number": 1.07}, 1 + 0j],
+    ("L2.1", "unit"): [[], {}, 7, True],
+    ("L2.1", "written"): [None, 1.07, "1" * 10_000, ["1.07"]],
+    ("L2.1", "kind"): ["choice", "chain", "fault", None, [], "right"],
+    ("SC1", "letter"): ["AB", "", "b", "Z", 1, None, ["B"], {}],
+    ("WH1", "letters"): ["CGEA", ["C", "C"], [["C"]], [{}], [3], None, {"C": 1}, ["CG"]],
+}
+BENT = [(*place, value) for place, values in BENT_FIELDS.items() for value in values]
+
+
+@pytest.mark.parametrize(("exercise_id", "key", "value"), BENT, ids=[f"{b[0]}-{b[1]}-{b[2]!r:.20}" for b in BENT])
+def test_data_that_no_collect_could_have_made_scores_nothing(exercise_id: str, key: str, value: Any) -> None:
+    [part] = EXERCISES[exercise_id].parts
+    sound = grade({exercise_id: {"parts": {part.name: SOUND[exercise_id]}}})[exercise_id]
+    bent = grade({exercise_id: {"parts": {part.name: {**SOUND[exercise_id], key: value}}}})[exercise_id]
+    assert sound.score == sound.points
+    assert (bent.score, bent.parts[part.name].state) == (0, "unreadable")
+    assert "could not be read" in bent.message
 
 
 def test_an_id_without_a_key_is_refused() -> None:

@@ -8,9 +8,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import grader
 import llmserving
 import pytest
+
+import grader
 
 LIBRARY = Path(llmserving.__file__).parent
 GRADER = Path(grader.__file__).parent
@@ -58,7 +59,9 @@ def test_importing_the_course_loads_nothing_heavy() -> None:
 
 
 def test_importing_and_checking_work_where_torch_is_not() -> None:
-    told = python(f"{BLOCK_TORCH}\nfrom llmserving import check, kv_bytes\ncheck('L2.1', 1.07); print(kv_bytes(1, 1, 1, 1))")
+    told = python(
+        f"{BLOCK_TORCH}\nfrom llmserving import check, kv_bytes\ncheck('L2.1', 1.07); print(kv_bytes(1, 1, 1, 1))"
+    )
     assert told == "✓ L2.1 · right · 2 of 2 points\n4"
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from llmserving.exercises.draws import DEFAULT_LEARNER
 from llmserving.exercises.exercise import Exercise, Part
-from llmserving.exercises.faults import fault_sentence
-from llmserving.exercises.reading import WRITTEN_LIMIT
+from llmserving.exercises.faults import WRITTEN_LIMIT, fault_sentence
 from llmserving.exercises.verdict import PartVerdict, Verdict
 
 from grader.answer_key.chains import grade_chain
@@ -102,7 +101,6 @@ def _part_data(collected: Any, part: Part) -> Mapping[str, Any]:
 def _well_formed(part: Part, answer: Mapping[str, Any]) -> bool:
     if answer["kind"] != part.kind:
         return False
-    letters = part.letters or "ABCDEFGHIJKL"[: len(part.options)]
     if part.kind == "value":
         number = answer["number"]
         is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
@@ -115,5 +113,5 @@ def _well_formed(part: Part, answer: Mapping[str, Any]) -> bool:
         )
     chosen = [answer["letter"]] if part.kind == "choice" else answer["letters"]
     return isinstance(chosen, list) and len(set(chosen)) == len(chosen) and all(
-        isinstance(letter, str) and len(letter) == 1 and letter in letters for letter in chosen
+        isinstance(letter, str) and len(letter) == 1 and letter in part.all_letters for letter in chosen
     )  # fmt: skip

@@ -5,11 +5,13 @@ Made from the key, for the tests and for `python -m grader selftest`. Never part
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from llmserving.exercises.exercise import Exercise, Part
+from llmserving.units import format_number
 
 from grader.answer_key.chains import INCOMPLETE, OUT_OF_ORDER, OUT_OF_ORDER_SENTENCE, incomplete_sentence
 from grader.answer_key.grading import reference_answers
@@ -43,6 +45,17 @@ def other_inputs(exercise: Exercise, learner: str) -> dict[str, Written]:
 def wrong_inputs(exercise: Exercise, learner: str) -> list[WrongInput]:
     """Every named mistake that differs from right on this learner's numbers."""
     return [wrong for part in exercise.parts for wrong in _wrong(exercise, part, learner)]
+
+
+def number_forms(number: float) -> set[str]:
+    """A number as prose would write it: what must not stand where it would tell the answer."""
+    forms = {format_number(number), f"{number:,}", repr(number), f"{number:.2f}", f"{number:.3f}", f"{number:.4g}"}
+    return {form for form in forms if "e" not in form}
+
+
+def stands_in(form: str, text: str) -> bool:
+    """Whether `text` holds `form` as a number of its own, not inside INT4, 10^9 or 37.25."""
+    return re.search(rf"(?<![\w.,^]){re.escape(form)}(?![\w^]|[.,]\d)", text) is not None
 
 
 def _right(exercise: Exercise, part: Part, learner: str) -> Written:

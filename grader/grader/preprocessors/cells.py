@@ -12,6 +12,7 @@ from typing import Any
 import nbformat
 from llmserving.exercises import EXERCISES
 
+from grader.attention import printable
 from grader.releases import latest_release, released_notebook
 from grader.render import METADATA
 
@@ -74,7 +75,7 @@ def start_report(notebook: Any, student: str, learner: str) -> None:
 
 def add_note(notebook: Any, text: str, check: str = "") -> None:
     """check: the id of the check beside which the learner reads the note; none where it concerns the whole notebook."""
-    report_of(notebook)["notes"].append(nbformat.from_dict({"check": check, "text": text}))
+    report_of(notebook)["notes"].append(nbformat.from_dict({"check": check, "text": printable(text)}))
 
 
 def report_of(notebook: Any) -> Any:

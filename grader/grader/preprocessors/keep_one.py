@@ -35,10 +35,9 @@ def keep_one_of_each(notebook: Any, released: Any) -> None:
     by_id = {cell.get("id"): grade_id for grade_id, cell in graded.items()}
     found: dict[str, list[Any]] = {}
     for cell in notebook.cells:
-        # Some editors drop metadata, so a released cell is known by its id too.
-        grade_id = grade_id_of(cell)
-        grade_id = grade_id if grade_id in graded else by_id.get(cell.get("id"))
-        if grade_id is None:
+        # A copy has an id of its own, so the id comes first; some editors drop ids, others metadata.
+        grade_id = by_id.get(cell.get("id")) or grade_id_of(cell)
+        if grade_id not in graded:
             metadata_of(cell).pop(NBGRADER, None)
         else:
             found.setdefault(grade_id, []).append(cell)
@@ -55,7 +54,7 @@ def _keep_one(notebook: Any, released_cell: Any, cells: list[Any]) -> None:
     for cell in cells:
         if cell is not kept:
             # An answer cell that was split, or copied and answered, ran in the learner's session and runs here too.
-            _make_ordinary(cell, runs=any(cell is one for one in answered), taken_id=kept.get("id"))
+            _make_ordinary(cell, runs=any(cell is one for one in answered), taken_id=released_cell.get("id"))
     if len(cells) > 1 and answer:
         add_note(notebook, f"{name_of(released_cell)} was there {len(cells)} times; those that were answered were run in order",
                  check_of(released_cell))  # fmt: skip

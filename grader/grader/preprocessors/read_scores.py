@@ -8,6 +8,7 @@ is no grade at all.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,9 +17,13 @@ from llmserving.exercises import GROUPS
 from llmserving.exercises.card import VERDICT_MIME
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from grader.attention import printable
 from grader.errors import NotGraded
 from grader.preprocessors.cells import NBGRADER, add_note, check_of, is_answer, name_of, report_of
 from grader.render import METADATA
+
+# What nbgrader leaves in a cell that it has interrupted.
+_STOPPED = ("KeyboardInterrupt", "CellTimeoutError")
 
 
 class ReadScores(NbGraderPreprocessor):  # type: ignore[misc]
@@ -42,9 +47,15 @@ def read_scores(notebook: Any) -> None:
 
 def _note_error(notebook: Any, cell: Any) -> None:
     error = next((output for output in cell.outputs if output.output_type == "error"), None)
-    if error is not None:
-        why = f"{error.ename}: {error.evalue}".strip(": \n").split("\n")[0][:120]
-        add_note(notebook, f"{name_of(cell)} stopped with {why}", check_of(cell))
+    if error is None:
+        return
+    if error.ename in _STOPPED:
+        add_note(notebook, f"{name_of(cell)} was stopped, since it ran longer than is allowed", check_of(cell))
+        return
+    why = f"{error.ename}: {error.evalue}".strip(": \n").split("\n")[0][:120]
+    # IPython names a cell by a number that is another one each time.
+    why = re.sub(r"\(\d+\.py, line (\d+)\)", r"(line \1)", why)
+    add_note(notebook, f"{name_of(cell)} stopped with {why}", check_of(cell))
 
 
 def _read_score(notebook: Any, cell: Any) -> None:
@@ -89,7 +100,17 @@ def _verdicts(check: str, result: Any, score: float) -> Mapping[str, Any]:
         raise NotGraded("the answer key could not be loaded where the notebook ran; see: python -m grader doctor")
     if abs(total - score) > 1e-9:
         raise NotGraded(f"the check of {check} shows {score}, but its verdicts come to {total}")
-    return dict(verdicts)
+    return {name: _plain(one) for name, one in verdicts.items()}
+
+
+def _plain(verdict: Any) -> dict[str, Any]:
+    """Of a verdict that went through the learner's kernel, what the report shows of it."""
+    return {
+        "score": float(verdict["score"]),
+        "points": float(verdict["points"]),
+        "diagnoses": [printable(str(name)) for name in verdict.get("diagnoses", ())],
+        "states": {printable(str(part)): printable(str(state)) for part, state in verdict["states"].items()},
+    }
 
 
 def _notes_shown(notebook: Any, check: str) -> list[Any]:

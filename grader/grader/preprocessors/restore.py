@@ -65,8 +65,9 @@ def _restore_tags(notebook: Any, released: Any) -> None:
     """Other cells of the release keep what the learner made of them, but run or do not run as in the release."""
     tags = {cell.get("id"): _tags(cell) for cell in released.cells if grade_id_of(cell) is None}
     for cell in notebook.cells:
-        if grade_id_of(cell) is None and cell.get("id") in tags:
-            metadata_of(cell)["tags"] = list(tags[cell["id"]])
+        released_tags = tags.get(cell.get("id"))
+        if grade_id_of(cell) is None and released_tags is not None and _tags(cell) != released_tags:
+            metadata_of(cell)["tags"] = list(released_tags)
 
 
 def _tags(cell: Any) -> list[Any]:

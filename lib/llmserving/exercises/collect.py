@@ -8,6 +8,7 @@ from typing import Any
 from llmserving.exercises import reading
 from llmserving.exercises.catalogue import exercise_named
 from llmserving.exercises.exercise import Exercise, Part
+from llmserving.exercises.faults import Data
 
 
 def collect(exercise_id: str, namespace: Mapping[str, Any], inputs: Any = None) -> dict[str, Any]:
@@ -44,11 +45,11 @@ def data_of_answer(exercise_id: str, answer: Any) -> dict[str, Any]:
     )
 
 
-def _part_in_session(part: Part, namespace: Mapping[str, Any]) -> reading.Data:
+def _part_in_session(part: Part, namespace: Mapping[str, Any]) -> Data:
     if part.variable not in namespace:
         return reading.missing(part.variable, namespace)
     return reading.read_part(part, namespace[part.variable])
 
 
-def _as_data(exercise: Exercise, parts: dict[str, reading.Data]) -> dict[str, Any]:
+def _as_data(exercise: Exercise, parts: dict[str, Data]) -> dict[str, Any]:
     return {"exercise": exercise.id, "version": exercise.version, "parts": parts}

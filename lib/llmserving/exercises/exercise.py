@@ -43,6 +43,11 @@ class Part:
     letters: str | None = None
     steps: int | None = None
 
+    @property
+    def all_letters(self) -> tuple[str, ...]:
+        """The letters that its options carry."""
+        return tuple(self.letters or "ABCDEFGHIJKLMNOP"[: len(self.options)])
+
 
 @dataclass(frozen=True)
 class Exercise:
@@ -82,8 +87,7 @@ class Exercise:
 
     def lettered_options(self, part: Part, learner: str) -> dict[str, Option]:
         """Letter -> option, in the order that this learner sees: shuffled, unless the letters are fixed."""
-        if part.letters is not None:
-            return dict(zip(part.letters, part.options, strict=True))
         options = list(part.options)
-        seeded("options", self.id, " ".join(option.name for option in options), learner).shuffle(options)
-        return dict(zip("ABCDEFGHIJKL", options, strict=False))
+        if part.letters is None:
+            seeded("options", self.id, " ".join(option.name for option in options), learner).shuffle(options)
+        return dict(zip(part.all_letters, options, strict=True))

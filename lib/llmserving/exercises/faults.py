@@ -11,6 +11,11 @@ from typing import Any
 
 from llmserving.exercises.exercise import Part
 
+Data = dict[str, Any]
+"""What collect gives for one part: JSON, with a "kind"."""
+
+WRITTEN_LIMIT = 40
+
 _SENTENCES = {
     "placeholder": "`{variable}` still holds ... : put your answer in its place and run the answer cell.",
     "none": "`{variable}` is None. A cell or a function gave nothing back; set it to {wanted}.",
@@ -66,3 +71,20 @@ def wanted(part: Part) -> str:
     if part.quantity == "count":
         return f"one whole number of {part.unit}, such as 12"
     return "one number, such as 2.5"
+
+
+def fault(fault_name: str, /, **details: str) -> Data:
+    """The data of a part that could not be read, with what its sentence quotes."""
+    return {"kind": "fault", "fault": fault_name, **{key: shorten(text) for key, text in details.items()}}
+
+
+def shorten(text: str) -> str:
+    """`text` on one line, without control characters, and no longer than a card can quote."""
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    return printable if len(printable) <= WRITTEN_LIMIT else printable[: WRITTEN_LIMIT - 1] + "…"
+
+
+def type_name(raw: Any) -> str:
+    """The name of an object's type, whatever its own code makes of __class__ or __name__."""
+    name = type.__getattribute__(type(raw), "__name__")
+    return name if isinstance(name, str) else "object"

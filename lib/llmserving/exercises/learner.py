@@ -3,46 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from llmserving.exercises import session
-from llmserving.exercises.card import Card, Score, Shown, Tone, points_of
-from llmserving.exercises.catalogue import EXERCISES, GROUPS, unknown_id
-from llmserving.exercises.collect import collect, data_of_answer
+from llmserving.exercises.asking import Asked, Refused, gather
+from llmserving.exercises.card import Card, Score, Shown, points_of
+from llmserving.exercises.catalogue import EXERCISES
 from llmserving.exercises.course import LEVELS
 from llmserving.exercises.exercise import Exercise
-from llmserving.exercises.faults import fault_sentence
+from llmserving.exercises.hints import next_hint, part_in_need
 from llmserving.exercises.progress import Progress, Record
-from llmserving.exercises.statement import fill, statement_markdown
-from llmserving.exercises.verdict import PartVerdict, Verdict
+from llmserving.exercises.statement import statement_markdown
+from llmserving.exercises.verdict_card import recorded, verdict_card
 
 PROGRESS = Progress()
-
-RECORDED = "Recorded, graded later. The answer key is not installed here, so there is no verdict yet."
-
-_PRACTICE = re.compile(r"(.+)#(\d{1,4})")
-
-
-class _Asked:
-    """What a name such as 'L2.1', 'L1.cache' or 'L2.1#3' refers to: exercises, and whose numbers they take."""
-
-    def __init__(self, name: Any, learner: str | None) -> None:
-        practice = _PRACTICE.fullmatch(name) if isinstance(name, str) else None
-        base = practice.group(1) if practice else name
-        if not isinstance(base, str) or (base not in GROUPS and base not in EXERCISES):
-            raise _Refused(unknown_id(base))
-        try:
-            own = session.current_learner() if learner is None else session.valid_learner(learner)
-        except ValueError as error:
-            raise _Refused(str(error)) from None
-        self.ids = (base,) if base in EXERCISES else GROUPS[base]
-        self.practice = practice is not None
-        self.learner = f"{own}#{practice.group(2)}" if practice else own
-
-
-class _Refused(Exception):
-    """A call that cannot be answered; its sentence is shown in place of a card."""
 
 
 def check(exercise_id: str, *answers: Any, learner: str | None = None) -> Score:
@@ -53,158 +29,83 @@ def check(exercise_id: str, *answers: Any, learner: str | None = None) -> Score:
     learner of this folder where it is not given.
     """
     try:
-        asked = _Asked(exercise_id, learner)
-        data = _gather(asked, answers)
-    except _Refused as refusal:
-        return _shown_score(Score(0.0, (Card("Nothing was checked", "plain", (str(refusal),)),)))
-    key = session.answer_key()
+        asked = Asked(exercise_id, learner)
+        data = gather(asked, answers)
+        key = _answer_key()
+    except Refused as refusal:
+        return _printed(Score(0.0, (Card("Nothing was checked", "plain", (str(refusal),)),)))
     graded = key.grade(data, learner=asked.learner) if key is not None else {}
     cards, verdicts = [], []
-    for exercise_id in asked.ids:
-        exercise = EXERCISES[exercise_id]
-        verdict = graded[exercise_id] if key is not None else _recorded(exercise, data[exercise_id])
+    for name in asked.ids:
+        exercise = EXERCISES[name]
+        verdict = graded[name] if key is not None else recorded(exercise, data[name])
         if not asked.practice:
             PROGRESS.note_attempt(verdict)
-        cards.append(_verdict_card(exercise, verdict, asked))
+        hint_for = None if asked.practice else partial(next_hint, PROGRESS, exercise, learner=asked.learner)
+        cards.append(verdict_card(exercise, verdict, hint_for))
         verdicts.append(verdict)
     score = sum(min(max(verdict.score, 0.0), verdict.points) for verdict in verdicts)
-    return _shown_score(Score(score, (*cards, *_warning()), tuple(verdicts)))
+    return _printed(Score(score, (*cards, *_warning()), tuple(verdicts)))
 
 
 def hint(exercise_id: str) -> Shown:
     """The next hint, for the part that was off in the last check, or for the first part before any."""
 
-    def show() -> Shown:
-        asked = _Asked(exercise_id, None)
-        open_ids = [name for name in asked.ids if not PROGRESS.record(name).solved]
-        exercise = EXERCISES[(open_ids or asked.ids)[0]]
-        off = [name for name in PROGRESS.record(exercise.id).parts_off if name in exercise.part_by_name]
-        off = off or [part.name for part in exercise.parts]
-        part_name = next((name for name in off if _hints_left(exercise, name)), off[0])
-        return Shown(
-            Card(f"{exercise.id} · hint", "plain", (_next_hint(exercise, part_name, asked.learner),)), *_warning()
-        )
+    def cards() -> list[Card]:
+        asked = Asked(exercise_id, None)
+        still_open = [name for name in asked.ids if not PROGRESS.record(name).solved]
+        exercise = EXERCISES[(still_open or asked.ids)[0]]
+        text = next_hint(PROGRESS, exercise, part_in_need(PROGRESS, exercise), asked.learner)
+        return [Card(f"{exercise.id} · hint", "plain", (text,))]
 
-    return _shown(show)
+    return _shown(cards)
 
 
 def another(exercise_id: str) -> Shown:
-    """Fresh numbers for practice, and the call that checks them. Practice leaves no record and has no end."""
+    """Fresh numbers for practice, and the call that checks them. Practice earns nothing and has no end."""
 
-    def show() -> Shown:
-        asked = _Asked(exercise_id, None)
+    def cards() -> list[Card]:
+        asked = Asked(exercise_id, None)
         if asked.practice:
-            raise _Refused(f"ask for another({exercise_id.split('#')[0]!r}), without the # and its number")
-        cards = []
-        for name in asked.ids:
-            exercise = EXERCISES[name]
-            _draws_shown[name] = number = _draws_shown.get(name, 0) + 1
-            practice = f"{name}#{number}"
-            answers = ", ".join("..." for _ in exercise.parts)
-            cards.append(
-                Card(
-                    f"{practice} · practice",
-                    "plain",
-                    (
-                        *_statement_lines(exercise, f"{asked.learner}#{number}"),
-                        f'Answer with `check("{practice}", {answers})`.',
-                    ),
-                )
-            )
-        return Shown(*cards)
+            raise Refused(f"ask for another({exercise_id.split('#')[0]!r}), without the # and its number")
+        return [_practice_card(EXERCISES[name], asked.learner) for name in asked.ids]
 
-    return _shown(show)
+    return _shown(cards)
 
 
 def status() -> Shown:
     """A table of what is right first time, right after hints or more tries, and open; kept in this learner's folder."""
-    rows = [("notebook", "exercise", "state", "points")]
-    for exercise in (exercise for level in LEVELS for exercise in level.exercises):
-        record = PROGRESS.record(exercise.id)
-        points = points_of(record.best, exercise.points)
-        rows.append((exercise.notebook, exercise.id, _state(record), points))
-    solved = sum(PROGRESS.record(exercise_id).solved for exercise_id in EXERCISES)
-    kept = "" if session.records_folder() else " No records folder was found, so this is kept until the kernel stops."
-    heading = f"{solved} of {len(EXERCISES)} solved"
-    return _shown(lambda: Shown(Card(heading, "plain", (kept.strip(),) if kept else (), tuple(rows)), *_warning()))
+
+    def cards() -> list[Card]:
+        rows = [("notebook", "exercise", "state", "points")]
+        for exercise in (exercise for level in LEVELS for exercise in level.exercises):
+            record = PROGRESS.record(exercise.id)
+            rows.append((exercise.notebook, exercise.id, _state(record), points_of(record.best, exercise.points)))
+        solved = sum(PROGRESS.record(exercise_id).solved for exercise_id in EXERCISES)
+        kept = (
+            ()
+            if session.records_folder()
+            else ("No records folder was found, so this is kept until the kernel stops.",)
+        )
+        return [Card(f"{solved} of {len(EXERCISES)} solved", "plain", kept, tuple(rows))]
+
+    return _shown(cards)
 
 
-_draws_shown: dict[str, int] = {}
-
-
-def _gather(asked: _Asked, answers: tuple[Any, ...]) -> dict[str, Any]:
-    if not answers:
-        if asked.practice:
-            raise _Refused("a practice draw takes its answer in the call, after the id")
-        namespace = session.namespace()
-        earlier = [name for exercise_id in asked.ids for name in EXERCISES[exercise_id].builds_on]
-        return {name: collect(name, namespace) for name in (*earlier, *asked.ids)}
-    if len(asked.ids) > 1:
-        raise _Refused(f"answers can be given for one exercise at a time: one of {', '.join(asked.ids)}")
+def _answer_key() -> Any | None:
     try:
-        return {asked.ids[0]: data_of_answer(asked.ids[0], answers[0] if len(answers) == 1 else answers)}
-    except ValueError as error:
-        raise _Refused(str(error)) from None
+        return session.answer_key()
+    except Exception as error:
+        raise Refused(f"the answer key is installed but cannot be loaded ({type(error).__name__}: {error})") from None
 
 
-def _recorded(exercise: Exercise, data: Mapping[str, Any]) -> Verdict:
-    """Without a key: faults of form are told, everything else is recorded."""
-
-    def part_verdict(name: str) -> PartVerdict:
-        part, answer = exercise.part_by_name[name], data["parts"][name]
-        if answer["kind"] == "fault":
-            return PartVerdict(0.0, part.points, "unreadable", fault_sentence(part, answer))
-        return PartVerdict(0.0, part.points, "recorded", RECORDED)
-
-    return Verdict(exercise.id, {part.name: part_verdict(part.name) for part in exercise.parts})
-
-
-def _verdict_card(exercise: Exercise, verdict: Verdict, asked: _Asked) -> Card:
-    states = {part.state for part in verdict.parts.values()}
-    if "recorded" in states:
-        heading, tone = f"{exercise.id} · recorded", "plain"
-    else:
-        tone = "right" if verdict.earns_all else "partly" if verdict.score > 0 else "wrong"
-        word = {"right": "right", "partly": "partly right", "wrong": "not yet"}[tone]
-        heading = f"{exercise.id} · {word} · {points_of(verdict.score, verdict.points)}"
-    return Card(heading, _tone(tone), tuple(_paragraphs(exercise, verdict, asked)))
-
-
-def _tone(name: str) -> Tone:
-    return name  # type: ignore[return-value]
-
-
-def _paragraphs(exercise: Exercise, verdict: Verdict, asked: _Asked) -> list[str]:
-    paragraphs = []
-    for name, part in verdict.parts.items():
-        if part.state == "right":
-            continue
-        text = part.message if part.reread is None else f"{part.message} Reread '{part.reread}'."
-        label = f"**`{exercise.part_by_name[name].variable}`** " if len(verdict.parts) > 1 else ""
-        if part.state in ("wrong", "partly") and not part.diagnoses and not asked.practice:
-            text = f"{text} {_next_hint(exercise, name, asked.learner)}"
-        paragraphs.append(label + text)
-    if verdict.earns_all and len(paragraphs) == 0 and len(verdict.parts) > 1:
-        paragraphs.append("Every part is right.")
-    return list(dict.fromkeys(paragraphs))
-
-
-def _next_hint(exercise: Exercise, part_name: str, learner: str) -> str:
-    part = exercise.part_by_name[part_name]
-    if not _hints_left(exercise, part_name):
-        last = fill(part.hints[-1], exercise, learner)
-        return f"There is no further hint for `{part.variable}`; the last one was: {last}"
-    index = PROGRESS.note_hint(exercise.id, part_name)
-    return f"Hint {index + 1} of {len(part.hints)} for `{part.variable}`: {fill(part.hints[index], exercise, learner)}"
-
-
-def _hints_left(exercise: Exercise, part_name: str) -> bool:
-    return PROGRESS.record(exercise.id).hints.get(part_name, 0) < len(exercise.part_by_name[part_name].hints)
-
-
-def _statement_lines(exercise: Exercise, learner: str) -> list[str]:
-    blocks = statement_markdown(exercise, learner).split("\n\n")[2:]
-    return [re.sub(r"^- ", "", block, flags=re.MULTILINE) for block in blocks]
+def _practice_card(exercise: Exercise, learner: str) -> Card:
+    number = PROGRESS.note_practice(exercise.id)
+    name = f"{exercise.id}#{number}"
+    blocks = statement_markdown(exercise, f"{learner}#{number}").split("\n\n")[2:]
+    question = [re.sub(r"^- ", "", block, flags=re.MULTILINE) for block in blocks]
+    answers = ", ".join("..." for _ in exercise.parts)
+    return Card(f"{name} · practice", "plain", (*question, f'Answer with `check("{name}", {answers})`.'))
 
 
 def _state(record: Record) -> str:
@@ -220,15 +121,15 @@ def _warning() -> tuple[Card, ...]:
     return (Card("Records", "plain", (warning,)),) if warning else ()
 
 
-def _shown(show: Callable[[], Shown]) -> Shown:
+def _shown(cards: Callable[[], list[Card]]) -> Shown:
     try:
-        shown = show()
-    except _Refused as refusal:
-        shown = Shown(Card("Nothing to show", "plain", (str(refusal),)))
-    return shown
+        return Shown(*cards(), *_warning())
+    except Refused as refusal:
+        return Shown(Card("Nothing to show", "plain", (str(refusal),)))
 
 
-def _shown_score(score: Score) -> Score:
+def _printed(score: Score) -> Score:
+    """Outside a notebook nothing shows a value as HTML, so the cards are printed."""
     if not session.in_notebook():
         print("\n".join(card.text() for card in score.cards))
     return score

@@ -15,7 +15,8 @@ PROGRESS_FILE = "progress.json"
 
 @dataclass
 class Record:
-    """One exercise: attempts that could be read, points, hints seen for each part, and the parts that were off last.
+    """One exercise: attempts that could be read, points, hints seen for each part, the parts that were off last, and
+    how many practice draws were shown.
 
     first_try: solved at the first attempt and before any hint.
     """
@@ -26,10 +27,12 @@ class Record:
     first_try: bool = False
     hints: dict[str, int] = field(default_factory=dict)
     parts_off: list[str] = field(default_factory=list)
+    practice: int = 0
 
     def __post_init__(self) -> None:
         if not (
             _is_whole(self.attempts)
+            and _is_whole(self.practice)
             and isinstance(self.best, (int, float))
             and 0 <= self.best < 1000
             and isinstance(self.solved, bool)
@@ -77,6 +80,13 @@ class Progress:
         record.hints[part_name] = shown + 1
         self._store(exercise_id, record)
         return shown
+
+    def note_practice(self, exercise_id: str) -> int:
+        """Count one more practice draw; gives back its number, from 1."""
+        record = self.record(exercise_id)
+        record.practice += 1
+        self._store(exercise_id, record)
+        return record.practice
 
     def _load(self) -> dict[str, Record]:
         path = self._path()

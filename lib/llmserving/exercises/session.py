@@ -49,7 +49,10 @@ def learner_of(folder: Path) -> str:
 
 def records_folder() -> Path | None:
     """The nearest .llmserving folder at or above the working directory, or None."""
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # the folder was removed or renamed under a running kernel
+        return None
     return next((path / RECORDS_FOLDER for path in (here, *here.parents) if (path / RECORDS_FOLDER).is_dir()), None)
 
 

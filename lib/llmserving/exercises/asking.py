@@ -1,0 +1,49 @@
+"""What a call such as check("L2.1#3", 2.1) asks for: which exercises, with whose numbers, and the answers to them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from llmserving.exercises import session
+from llmserving.exercises.catalogue import EXERCISES, GROUPS, unknown_id
+from llmserving.exercises.collect import collect, data_of_answer
+
+_PRACTICE = re.compile(r"(.+)#(\d{1,4})")
+
+
+class Refused(Exception):
+    """A call that cannot be answered; its sentence is shown in place of a card."""
+
+
+class Asked:
+    """What a name such as 'L2.1', 'L1.cache' or 'L2.1#3' refers to: exercises, and whose numbers they take."""
+
+    def __init__(self, name: Any, learner: str | None) -> None:
+        practice = _PRACTICE.fullmatch(name) if isinstance(name, str) else None
+        base = practice.group(1) if practice else name
+        if not isinstance(base, str) or (base not in GROUPS and base not in EXERCISES):
+            raise Refused(unknown_id(base))
+        try:
+            own = session.current_learner() if learner is None else session.valid_learner(learner)
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        self.ids = (base,) if base in EXERCISES else GROUPS[base]
+        self.practice = practice is not None
+        self.learner = f"{own}#{practice.group(2)}" if practice else own
+
+
+def gather(asked: Asked, answers: tuple[Any, ...]) -> dict[str, Any]:
+    """The data to grade, by exercise id: from the session, with what earlier exercises hold, or from the call."""
+    if not answers:
+        if asked.practice:
+            raise Refused("a practice draw takes its answer in the call, after the id")
+        namespace = session.namespace()
+        earlier = [name for exercise_id in asked.ids for name in EXERCISES[exercise_id].builds_on]
+        return {name: collect(name, namespace) for name in (*earlier, *asked.ids)}
+    if len(asked.ids) > 1:
+        raise Refused(f"answers can be given for one exercise at a time: one of {', '.join(asked.ids)}")
+    try:
+        return {asked.ids[0]: data_of_answer(asked.ids[0], answers[0] if len(answers) == 1 else answers)}
+    except ValueError as error:
+        raise Refused(str(error)) from None

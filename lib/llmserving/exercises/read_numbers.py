@@ -1,0 +1,110 @@
+"""Reading one number: Python, NumPy and torch scalars, and text with a unit such as "1.07 GB" or "4x"."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from typing import Any
+
+from llmserving.exercises.exercise import Part
+from llmserving.exercises.faults import Data, fault, shorten, type_name
+from llmserving.units import BYTES_PER_UNIT
+
+_NUMBER = re.compile(r"([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL)
+_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3}){2,}(\.\d+)?")
+_TIMES = {"x", "×", "times", "fold", "-fold"}
+_BIT_UNITS = re.compile(r"[kKmMgGtT]?i?(b|[bB]its?)")
+
+
+def read_number(part: Part, raw: Any) -> Data:
+    if isinstance(raw, str):
+        return _read_text(part, raw)
+    scalar = as_scalar(raw)
+    if isinstance(scalar, bool):
+        return fault("bool", written=repr(scalar))
+    if isinstance(scalar, complex) and not isinstance(scalar, numbers.Real):
+        return fault("type", type="complex")
+    if not isinstance(scalar, numbers.Real):
+        return _fault_of_container(raw)
+    return _value(scalar, None, _written(scalar))
+
+
+def _written(number: Any) -> str:
+    try:
+        return repr(number)
+    except Exception:  # an int of more digits than Python writes out, or a __repr__ of the learner's own
+        return f"a number of type {type_name(number)}"
+
+
+def as_scalar(raw: Any) -> Any:
+    """The Python number inside a NumPy scalar or a 0-d array or tensor; anything else as it is."""
+    library = type(raw).__module__.split(".")[0]
+    if library in ("numpy", "torch") and getattr(raw, "ndim", None) == 0:
+        try:
+            return raw.item()
+        except (TypeError, ValueError, RuntimeError):
+            return raw
+    return raw
+
+
+def _fault_of_container(raw: Any) -> Data:
+    shape = getattr(raw, "shape", None)
+    if shape is not None and not callable(shape):
+        return fault("array", shape=str(tuple(shape)))
+    if isinstance(raw, (list, tuple, set, dict)):
+        return fault("container", type=type(raw).__name__, length=str(len(raw)))
+    return fault("type", type=type(raw).__name__)
+
+
+def _value(number: Any, unit: str | None, written: str) -> Data:
+    try:
+        exact: int | float = int(number) if isinstance(number, numbers.Integral) else float(number)
+        as_float = float(exact)
+    except OverflowError:
+        return fault("infinite", written=written)
+    if math.isnan(as_float):
+        return fault("nan")
+    if math.isinf(as_float):
+        return fault("infinite", written=written)
+    return {"kind": "value", "number": exact, "unit": unit, "written": shorten(written)}
+
+
+def _read_text(part: Part, raw: str) -> Data:
+    text = raw.strip()
+    if text.lower() in ("nan", "inf", "-inf", "infinity"):
+        return _value(float(text), None, text)
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return fault("text", written=text)
+    digits, suffix = match.groups()
+    if "," in digits and not (_grouped_bytes(part, digits, suffix) or _GROUPED.fullmatch(digits)):
+        return fault("comma", written=digits)
+    try:
+        cleaned = digits.replace(",", "").replace("_", "")
+        number: int | float = int(cleaned) if re.fullmatch(r"[+-]?\d{1,300}", cleaned) else float(cleaned)
+    except ValueError:
+        return fault("text", written=text)
+    return _with_unit(part, number, suffix.strip(), text)
+
+
+def _grouped_bytes(part: Part, digits: str, suffix: str) -> bool:
+    """Whether this is a number such as "524,288" of whole bytes, where the comma cannot stand before decimals."""
+    in_bytes = part.unit == "bytes" and suffix.strip().lower() in ("", "b", "byte", "bytes")
+    return in_bytes and re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+", digits) is not None
+
+
+def _with_unit(part: Part, number: int | float, suffix: str, text: str) -> Data:
+    if not suffix:
+        return _value(number, None, text)
+    if part.quantity == "bytes":
+        if _BIT_UNITS.fullmatch(suffix) and (suffix.lower() != suffix or "bit" in suffix.lower()):
+            return fault("bits", unit=suffix)
+        by_folded_name = {unit.lower(): unit for unit in BYTES_PER_UNIT} | {"b": "bytes", "byte": "bytes"}
+        unit = by_folded_name.get(suffix.lower())
+        return fault("unit", unit=suffix) if unit is None else _value(number, unit, text)
+    if part.quantity == "ratio" and suffix.lower() in _TIMES:
+        return _value(number, None, text)
+    if part.quantity == "count" and part.unit and suffix.lower().rstrip("s") == part.unit.lower().rstrip("s"):
+        return _value(number, None, text)
+    return fault("unit", unit=suffix)

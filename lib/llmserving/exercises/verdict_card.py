@@ -1,0 +1,51 @@
+"""The card of one verdict: a heading with the points, and a paragraph for each part that is off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from llmserving.exercises.card import Card, Tone, points_of
+from llmserving.exercises.exercise import Exercise
+from llmserving.exercises.faults import fault_sentence
+from llmserving.exercises.verdict import PartVerdict, Verdict
+
+RECORDED = "Recorded, graded later. The answer key is not installed here, so there is no verdict yet."
+
+_WORDS: dict[Tone, str] = {"right": "right", "partly": "partly right", "wrong": "not yet"}
+
+
+def recorded(exercise: Exercise, data: Mapping[str, Any]) -> Verdict:
+    """The verdict where there is no key: faults of form are told, everything else is recorded."""
+
+    def part_verdict(name: str) -> PartVerdict:
+        part, answer = exercise.part_by_name[name], data["parts"][name]
+        if answer["kind"] == "fault":
+            return PartVerdict(0.0, part.points, "unreadable", fault_sentence(part, answer))
+        return PartVerdict(0.0, part.points, "recorded", RECORDED)
+
+    return Verdict(exercise.id, {part.name: part_verdict(part.name) for part in exercise.parts})
+
+
+def verdict_card(exercise: Exercise, verdict: Verdict, hint_for: Callable[[str], str] | None) -> Card:
+    """hint_for: gives the next hint for a part whose mistake is not known; None where hints are not given."""
+    paragraphs = tuple(_paragraphs(exercise, verdict, hint_for))
+    if any(part.state == "recorded" for part in verdict.parts.values()):
+        return Card(f"{exercise.id} · recorded", "plain", paragraphs)
+    tone: Tone = "right" if verdict.earns_all else "partly" if verdict.score > 0 else "wrong"
+    return Card(f"{exercise.id} · {_WORDS[tone]} · {points_of(verdict.score, verdict.points)}", tone, paragraphs)
+
+
+def _paragraphs(exercise: Exercise, verdict: Verdict, hint_for: Callable[[str], str] | None) -> list[str]:
+    paragraphs = []
+    for name, part in verdict.parts.items():
+        if part.state == "right":
+            continue
+        text = part.message if part.reread is None else f"{part.message} Reread '{part.reread}'."
+        label = f"**`{exercise.part_by_name[name].variable}`** " if len(verdict.parts) > 1 else ""
+        if hint_for is not None and part.state in ("wrong", "partly") and not part.diagnoses:
+            text = f"{text} {hint_for(name)}"
+        paragraphs.append(label + text)
+    if not paragraphs and len(verdict.parts) > 1:
+        paragraphs.append("Every part is right.")
+    return list(dict.fromkeys(paragraphs))
