@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from llmserving.exercises import EXERCISES, Exercise
+from llmserving.exercises.course import LEVELS
 from llmserving.units import format_number
 
 from grader.attention import attention_list
@@ -20,8 +22,10 @@ def report(folder: ClassFolder, level: str) -> list[str]:
     notes: list[str] = []
     for student, one in _reports(folder, level):
         for exercise_id, verdict in one["exercises"].items():
-            rows.append((student, exercise_id, *_verdict_columns(verdict)))
+            rows.append((student, exercise_id, *_verdict_columns(EXERCISES[exercise_id], verdict)))
         notes += [f"{student}  {note['text']}." for note in one["notes"]]
+    in_order = [exercise.id for one in LEVELS for exercise in one.exercises]
+    rows.sort(key=lambda row: (row[0], in_order.index(row[1])))
     waiting = [f"{student}  not graded, needs attention: {why}" for student, why in _waiting(folder, level)]
     if not rows and not waiting:
         raise UserError(f"nothing of {level} has been graded yet; first: python -m grader grade {level}")
@@ -48,8 +52,8 @@ def _waiting(folder: ClassFolder, level: str) -> list[tuple[str, str]]:
     return [(student, why) for student, why in attention_list(folder.root, level).items() if student in submitted]
 
 
-def _verdict_columns(verdict: Any) -> tuple[str, str, str]:
-    states = ", ".join(f"{part} {state.replace('_', ' ')}" for part, state in verdict["states"].items())
+def _verdict_columns(exercise: Exercise, verdict: Any) -> tuple[str, str, str]:
+    states = ", ".join(f"{part.name} {verdict['states'][part.name].replace('_', ' ')}" for part in exercise.parts)
     points = f"{format_number(verdict['score'])} of {format_number(verdict['points'])}"
     return points, states, ", ".join(verdict["diagnoses"])
 

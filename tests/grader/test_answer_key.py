@@ -41,7 +41,7 @@ def test_an_untouched_exercise_scores_nothing_and_says_why(exercise: Exercise) -
     for namespace in ({}, {part.variable: ... for part in exercise.parts}):
         verdict = grade({exercise.id: collect(exercise.id, namespace)})[exercise.id]
         assert verdict.score == 0
-        assert {part.state for part in verdict.parts.values()} == {"unreadable"}
+        assert {part.state for part in verdict.parts.values()} == {"open"}
         assert "answer cell" in verdict.message
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from llmserving.exercises.draws import DEFAULT_LEARNER
 from llmserving.exercises.exercise import Exercise, Part
-from llmserving.exercises.faults import WRITTEN_LIMIT, fault_sentence
+from llmserving.exercises.faults import WRITTEN_LIMIT, fault_verdict
 from llmserving.exercises.verdict import PartVerdict, Verdict
 
 from grader.answer_key.chains import grade_chain
@@ -64,7 +64,7 @@ def _grade_part(
     key: Key, part: Part, answer: Mapping[str, Any], learner: str, reference: Answers, own: Answers
 ) -> PartVerdict:
     if answer["kind"] == "fault":
-        return PartVerdict(0.0, part.points, "unreadable", fault_sentence(part, answer))
+        return fault_verdict(part, answer)
     part_key = key.parts[part.name]
     if isinstance(part_key, ValueKey):
         return grade_value(part, part_key, answer, key.exercise.numbers(learner), reference, own)

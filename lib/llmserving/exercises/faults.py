@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from llmserving.exercises.exercise import Part
+from llmserving.exercises.verdict import PartVerdict, State
 
 Data = dict[str, Any]
 """What collect gives for one part: JSON, with a "kind"."""
@@ -48,6 +49,12 @@ _UNKNOWN = "`{variable}` could not be read. Set it to {wanted}."
 class _Details(dict[str, str]):
     def __missing__(self, key: str) -> str:
         return "?"
+
+
+def fault_verdict(part: Part, data: Mapping[str, Any]) -> PartVerdict:
+    """No points, and the sentence; a part that nobody has answered yet is open, not unreadable."""
+    state: State = "open" if data.get("fault") in ("placeholder", "not_run") else "unreadable"
+    return PartVerdict(0.0, part.points, state, fault_sentence(part, data))
 
 
 def fault_sentence(part: Part, data: Mapping[str, Any]) -> str:

@@ -62,7 +62,7 @@ class Progress:
 
     def note_attempt(self, verdict: Verdict) -> None:
         states = [part.state for part in verdict.parts.values()]
-        if all(state in ("unreadable", "recorded") for state in states):
+        if all(state in ("open", "unreadable", "recorded") for state in states):
             return
         record = self.record(verdict.exercise)
         record.attempts += 1

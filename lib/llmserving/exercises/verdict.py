@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-State = Literal["right", "followed_through", "partly", "wrong", "unreadable", "recorded"]
+State = Literal["right", "followed_through", "partly", "wrong", "open", "unreadable", "recorded"]
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,8 @@ class PartVerdict:
     """The verdict on one part.
 
     state: right; followed_through (worked correctly from an earlier wrong answer, full points); partly (a chain with
-    some links in place); wrong; unreadable (missing, not a number, ...); recorded (no key here, graded later).
+    some links in place); wrong; open (nothing was answered); unreadable (not a number, no such letter, ...); recorded
+    (no key here, graded later).
     diagnoses: names of the mistakes it looks like, none when right. reread: heading of the notebook to go back to.
     """
 

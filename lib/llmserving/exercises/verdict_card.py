@@ -7,7 +7,7 @@ from typing import Any
 
 from llmserving.exercises.card import Card, Tone, points_of
 from llmserving.exercises.exercise import Exercise
-from llmserving.exercises.faults import fault_sentence
+from llmserving.exercises.faults import fault_verdict
 from llmserving.exercises.verdict import PartVerdict, Verdict
 
 RECORDED = "Recorded, graded later. The answer key is not installed here, so there is no verdict yet."
@@ -21,7 +21,7 @@ def recorded(exercise: Exercise, data: Mapping[str, Any]) -> Verdict:
     def part_verdict(name: str) -> PartVerdict:
         part, answer = exercise.part_by_name[name], data["parts"][name]
         if answer["kind"] == "fault":
-            return PartVerdict(0.0, part.points, "unreadable", fault_sentence(part, answer))
+            return fault_verdict(part, answer)
         return PartVerdict(0.0, part.points, "recorded", RECORDED)
 
     return Verdict(exercise.id, {part.name: part_verdict(part.name) for part in exercise.parts})
