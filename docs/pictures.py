@@ -71,9 +71,10 @@ def picture_the_mistake(context: BrowserContext, lab: Lab, learn: Path) -> None:
     shut_side_bar(notebook.page)
     notebook.write_answer("l2-1-answer", "0.537")
     notebook.run_active("l2-1-answer")
-    expect(notebook.run_active("l2-1-check").get_by_role("group")).to_be_visible()
-    first, last = box_of(notebook.cell("l2-1-statement")), box_of(notebook.cell("l2-1-check"))
-    height = last["y"] + last["height"] - first["y"]
+    card = notebook.run_active("l2-1-check").get_by_role("group")
+    expect(card).to_be_visible()
+    first, last = box_of(notebook.cell("l2-1-statement")), box_of(card)
+    height = last["y"] + last["height"] + MARGIN / 2 - first["y"]  # just above the frame of the next cell
     save(
         notebook.page, "learner_mistake.png", FloatRect(x=first["x"], y=first["y"], width=first["width"], height=height)
     )
@@ -85,7 +86,8 @@ def picture_the_instructor(browser: Browser, folder: Path) -> None:
         f"$ python -m grader {command} {LEVEL}\n{say(course, 'grader', command, LEVEL)}"
         for command in ("grade", "report")
     ]
-    context = new_context(browser, width=1280, height=760)
+    width, height = 1280, 620
+    context = new_context(browser, width, height)
     terminal = context.new_page()
     terminal.set_content(TERMINAL.format(html.escape("\n".join(said).rstrip())))
     save(terminal, "instructor_grade.png", box_of(terminal.locator("pre")))
@@ -94,7 +96,7 @@ def picture_the_instructor(browser: Browser, folder: Path) -> None:
         frame = open_formgrader(page, lab)
         shut_side_bar(page)
         open_submissions(frame, LEVEL, 4)
-        save(page, "instructor_formgrader.png", FloatRect(x=0, y=0, width=1280, height=760))
+        save(page, "instructor_formgrader.png", FloatRect(x=0, y=0, width=width, height=height))
     context.close()
 
 

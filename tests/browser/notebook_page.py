@@ -34,7 +34,7 @@ class NotebookPage:
     def wait_until_ready(self) -> None:
         """Every cell is there, and the kernel waits for work."""
         expect(self.cells).to_have_count(len(self.ids))
-        expect(self.panel.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]')).to_be_visible()
+        expect(self.page.get_by_role("contentinfo").get_by_role("button", name="| Idle")).to_be_visible()
 
     def cell(self, cell_id: str) -> Locator:
         return self.cells.nth(self.ids.index(cell_id))
