@@ -86,6 +86,7 @@ def test_a_locked_cell_takes_no_letter_and_is_not_deleted(kv_size: NotebookPage)
         kv_size.press("Enter")
         sources[cell_id] = source_of(cell)
         kv_size.press("Control+End", "w", "Escape", "d", "d")
+        expect(kv_size.cells).to_have_count(before)
         expect(cell).to_be_focused()
 
     own.locator(".jp-InputPrompt").click()  # the same keys on a cell that is not locked
