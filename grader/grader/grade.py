@@ -28,11 +28,13 @@ class Graded:
     notes: tuple[str, ...] = ()
     reason: str | None = None
 
-    def line(self) -> str:
+    def line(self, width: int = 0) -> str:
+        """width: columns for the student, so that the lines of a class stand under each other."""
+        whose = f"{self.student:<{width}}  {self.level}"
         if self.reason is not None:
-            return f"{self.student}  {self.level}  not graded, needs attention: {self.reason}"
+            return f"{whose}  not graded, needs attention: {self.reason}"
         scored = f"{format_number(self.score)} of {format_number(self.points)}"
-        return "  ".join([self.student, self.level, scored, *(f"{note}." for note in self.notes)])
+        return "  ".join([whose, scored, *(f"{note}." for note in self.notes)])
 
 
 def grade(folder: ClassFolder, levels: Sequence[str], say: Callable[[str], None] = print) -> list[Graded]:
@@ -53,7 +55,7 @@ def grade(folder: ClassFolder, levels: Sequence[str], say: Callable[[str], None]
     for level in levels:
         for student in students[level]:
             graded.append(_grade_one(folder, level, student))
-            say(graded[-1].line())
+            say(graded[-1].line(width=max(map(len, students[level]))))
     return graded
 
 

@@ -127,9 +127,9 @@ class HostileText(str):
 
 
 FAULTS: list[tuple[str, Any, str]] = [
-    ("three dots", ..., "still holds ..."),
-    ("three dots as text", "...", "still holds ..."),
-    ("empty text", "  ", "still holds ..."),
+    ("three dots", ..., "still holds `...`;"),
+    ("three dots as text", "...", "still holds `...`;"),
+    ("empty text", "  ", "is empty text;"),
     ("None", None, "is None"),
     ("NaN", math.nan, "is NaN, not a number"),
     ("NaN as text", "nan", "is NaN, not a number"),

@@ -58,7 +58,7 @@ _REQUEST_SIZES: tuple[tuple[str, Formula, str], ...] = (
     (
         "gib_for_gb",
         lambda n, a: GB / GiB,
-        "That mixes GB and GiB. The budget is in GB, units of 10^9 bytes; put the request's size in the same unit.",
+        "That mixes GB and GiB. The budget is in GB, units of 10⁹ bytes; put the request's size in the same unit.",
     ),
     ("bits_for_bytes", lambda n, a: 8, "That takes eight times one request's size: bits, not bytes."),
 )

@@ -23,13 +23,13 @@ def gigabyte_mistakes(right: Formula) -> tuple[Misconception, ...]:
         Misconception(
             "gib_for_gb",
             scaled(right, GB / GiB),
-            "That is the size in GiB, units of 2^30 bytes. A GB is 10^9 bytes, so the number of GB is 7.4 % larger.",
+            "That is the size in GiB, units of 2³⁰ bytes. A GB is 10⁹ bytes, so the number of GB is 7.4 % larger.",
             UNITS,
         ),
         Misconception(
             "gb_labelled_gib",
             scaled(right, GiB / GB),
-            "The number would be right in GB, but it counts as GiB, units of 2^30 bytes: check the unit you wrote, or "
+            "The number would be right in GB, but it counts as GiB, units of 2³⁰ bytes: check the unit you wrote, or "
             "whether you converted the wrong way.",
             UNITS,
         ),

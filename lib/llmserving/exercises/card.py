@@ -16,7 +16,7 @@ VERDICT_MIME = "application/vnd.llmserving.verdicts+json"
 
 # Signs and words say what the edge colour says; the colours hold 3:1 against JupyterLab's light and dark background.
 _EDGE = {"right": "#2e8b57", "partly": "#b8860b", "wrong": "#c2543b", "plain": "#5f7f9f"}
-_SIGN = {"right": "✓", "partly": "◐", "wrong": "✗", "plain": "·"}
+_SIGN = {"right": "✓ ", "partly": "◐ ", "wrong": "✗ ", "plain": ""}
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Card:
     table: tuple[tuple[str, ...], ...] = ()
 
     def text(self) -> str:
-        lines = [f"{_SIGN[self.tone]} {self.heading}", *(f"  {_plain(paragraph)}" for paragraph in self.paragraphs)]
+        lines = [f"{_SIGN[self.tone]}{self.heading}", *(f"  {_plain(paragraph)}" for paragraph in self.paragraphs)]
         widths = (
             [max(len(row[column]) for row in self.table) for column in range(len(self.table[0]))] if self.table else []
         )
@@ -42,7 +42,7 @@ class Card:
             f'<div role="group" aria-label="{html.escape(self.heading)}" style="border-left:4px solid '
             f"{_EDGE[self.tone]};padding:.4em .9em;margin:.2em 0;max-width:60em;"
             'color:var(--jp-ui-font-color1,#1f2328);background:var(--jp-layout-color1,#fff)">'
-            f"<strong>{_SIGN[self.tone]} {_marked(self.heading)}</strong>{body}{_table(self.table)}</div>"
+            f"<strong>{_SIGN[self.tone]}{_marked(self.heading)}</strong>{body}{_table(self.table)}</div>"
         )
 
 

@@ -34,10 +34,10 @@ SC2 = _card(
     "L1/three_levers",
     "With blocks of `block_size` tokens, how many token slots can one request waste at worst?",
     (
-        Option("every_block", "block_size - 1 in each of its blocks"),
+        Option("every_block", "`block_size` - 1 in each of its blocks"),
         Option("reservation", "the maximum length less the tokens used"),
-        Option("size", "block_size, since a whole block can stand empty"),
-        Option("size_minus_one", "block_size - 1, in its last block only"),
+        Option("size", "`block_size`, since a whole block can stand empty"),
+        Option("size_minus_one", "`block_size` - 1, in its last block only"),
     ),
     "A block is taken only when a token needs it. How empty can it then be?",
     group="L1.levers",

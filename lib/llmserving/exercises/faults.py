@@ -18,7 +18,8 @@ Data = dict[str, Any]
 WRITTEN_LIMIT = 40
 
 _SENTENCES = {
-    "placeholder": "`{variable}` still holds ... : put your answer in its place and run the answer cell.",
+    "placeholder": "`{variable}` still holds `...`; put your answer in its place and run the answer cell.",
+    "empty": "`{variable}` is empty text; put your answer between the quotes and run the answer cell.",
     "none": "`{variable}` is None. A cell or a function gave nothing back; set it to {wanted}.",
     "not_run": "`{variable}` is not set. Run the answer cell, then this one.",
     "gone": "`{variable}` was named in a cell that ran, but it is not set now: deleted, or that cell stopped before it. "
@@ -53,7 +54,7 @@ class _Details(dict[str, str]):
 
 def fault_verdict(part: Part, data: Mapping[str, Any]) -> PartVerdict:
     """No points, and the sentence; a part that nobody has answered yet is open, not unreadable."""
-    state: State = "open" if data.get("fault") in ("placeholder", "not_run") else "unreadable"
+    state: State = "open" if data.get("fault") in ("placeholder", "empty", "not_run") else "unreadable"
     return PartVerdict(0.0, part.points, state, fault_sentence(part, data))
 
 

@@ -51,8 +51,10 @@ def missing(variable: str, namespace: Any) -> Data:
 
 
 def _fault_of_any_kind(raw: Any) -> Data | None:
-    if raw is Ellipsis or (isinstance(raw, str) and raw.strip() in ("", "...", "…")):
+    if raw is Ellipsis or (isinstance(raw, str) and raw.strip() in ("...", "…")):
         return fault("placeholder")
+    if isinstance(raw, str) and not raw.strip():
+        return fault("empty")
     if raw is None:
         return fault("none")
     if isinstance(raw, (types.ModuleType, type)) or callable(raw):

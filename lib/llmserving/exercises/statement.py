@@ -16,6 +16,7 @@ def statement_markdown(exercise: Exercise, learner: str = DEFAULT_LEARNER) -> st
         "\n".join(f"- `{part.variable}`: {fill(part.asks, exercise, learner)}" for part in exercise.parts),
     ]
     for letters in _distinct_lists(exercise, learner):
+        blocks.append("Choose from:")
         blocks.append("\n".join(f"- **{letter}** {option.text}" for letter, option in letters.items()))
     return "\n\n".join(blocks)
 

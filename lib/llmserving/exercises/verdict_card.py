@@ -42,7 +42,8 @@ def _paragraphs(exercise: Exercise, verdict: Verdict, hint_for: Callable[[str], 
         if part.state == "right":
             continue
         text = part.message if part.reread is None else f"{part.message} Reread '{part.reread}'."
-        label = f"**`{exercise.part_by_name[name].variable}`** " if len(verdict.parts) > 1 else ""
+        variable = f"`{exercise.part_by_name[name].variable}`"
+        label = f"**{variable}** " if len(verdict.parts) > 1 and not text.startswith(variable) else ""
         if hint_for is not None and part.state in ("wrong", "partly") and not part.diagnoses:
             text = f"{text} {hint_for(name)}"
         paragraphs.append(label + text)

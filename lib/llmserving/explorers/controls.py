@@ -34,6 +34,7 @@ class Control:
             options=[(self.written(stop), stop) for stop in stops],
             value=start,
             description=self.label,
+            tooltip=self.meaning,
             style={"description_width": "11em"},
             layout={"width": "34em", "max_width": "100%"},
         )
