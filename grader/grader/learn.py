@@ -35,7 +35,8 @@ def prepare(folder: Path, notebooks: Path, learner: str | None = None) -> list[P
     present = prepared_for(folder, notebooks)
     if wanted is not None and present is not None and wanted != present:
         raise UserError(
-            f"{folder} was prepared for the learner {present!r}, not for {wanted!r}; name another folder for {wanted!r}"
+            f"{folder} was prepared for the learner {present!r}, not for {wanted!r}; name another folder for "
+            f"{wanted!r}, as in: make lab LEARN=learn-{wanted} LEARNER={wanted}"
         )
     whose = present or wanted or DEFAULT_LEARNER
     _note_learner(folder, whose)

@@ -104,3 +104,10 @@ def test_the_check_of_a_later_exercise_reads_the_earlier_answer(
     told = capsys.readouterr().out
     assert "74 is worked correctly from your own earlier answer" in told
     assert "L2.1 ·" not in told, "only the exercise that was asked for gets a card"
+
+
+@pytest.mark.parametrize("size", [41, 1e9, 1_073_741_824])
+def test_a_size_so_wrong_that_nothing_fits_pays_for_no_zero(size: float) -> None:
+    verdicts = together(L2_1_kv_gb=size, L2_2_requests=0)
+    assert verdicts["L2.2"].score == 0
+    assert verdicts["L2.2"].parts["requests"].state == "wrong"

@@ -285,3 +285,51 @@ def test_a_key_that_cannot_be_loaded_is_a_sentence_and_no_verdict(monkeypatch: p
     assert score == 0.0
     assert score.verdicts == ()
     assert "cannot be loaded (ImportError: exercises and keys part ways at L2.1)" in score.cards[0].text()
+
+
+def test_points_that_were_carried_on_are_shown_as_such_and_not_as_solved(answers: dict[str, Any]) -> None:
+    answers |= {"L2_1_kv_gb": 0.537, "L2_2_requests": 74}
+    score = check("L2.2")
+    assert score == 2.0
+    assert score.cards[0].heading == "L2.2 · carried on from an earlier answer · 2 of 2 points"
+    assert "full points, carried on from an earlier answer" in repr(status())
+    answers |= {"L2_1_kv_gb": 1.07}
+    assert check("L2.2") == 0.0
+    answers |= {"L2_2_requests": 37}
+    assert check("L2.2").cards[0].heading == "L2.2 · right · 2 of 2 points"
+    told = {line.split()[1]: line for line in repr(status()).splitlines()[2:]}
+    assert "right after more tries" in told["L2.2"]
+
+
+def test_how_it_was_solved_is_not_rewritten_by_a_later_hint() -> None:
+    check("L2.1", 0.537)
+    check("L2.1", 1.07)
+    hint("L2.1")
+    assert "right after more tries" in repr(status())
+
+
+def test_nothing_answered_is_no_mistake(answers: dict[str, Any]) -> None:
+    answers |= {"L2_1_kv_gb": ...}
+    assert check("L2.1").cards[0].heading == "L2.1 · not answered yet · 0 of 2 points"
+
+
+def test_practice_is_called_by_its_number_and_without_the_key_is_not_graded_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert check("L2.1#2", 1e9).cards[0].heading.startswith("L2.1#2 · not yet")
+    monkeypatch.setattr(session, "answer_key", lambda: None)
+    told = check("L2.1#2", 1e9).cards[0].text()
+    assert "practice has no verdict" in told
+    assert "graded later" not in told
+
+
+def test_a_call_without_an_id_is_told_what_to_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check() == 0.0
+    assert "named by text such as 'L2.1'" in capsys.readouterr().out
+    assert "named by text such as 'L2.1'" in repr(hint()) + repr(another())
+
+
+def test_a_claim_is_set_in_italics_and_a_product_keeps_its_stars() -> None:
+    assert "<em>The KV cache grows" in another("TF3")._repr_html_()
+    assert "*The KV" not in repr(another("TF3"))
+    assert "<code>2 * B * S * L * d_model * p</code>" in another("L1.2")._repr_html_()

@@ -39,7 +39,7 @@ def stored(folder: Path) -> dict[str, Any]:
 def test_an_attempt_is_kept_in_the_folder_above_the_notebook(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check("L2.1", 1.07)
     assert stored(folder)["L2.1"] == {
-        "attempts": 1, "best": 2.0, "solved": True, "first_try": True, "hints": {}, "parts_off": [], "practice": 0,
+        "attempts": 1, "best": 2.0, "solved": "right first time", "hints": {}, "parts_off": [], "practice": 0,
     }  # fmt: skip
     restart_kernel(monkeypatch)
     assert "right first time" in repr(status())
@@ -58,7 +58,7 @@ def test_an_answer_that_could_not_be_read_is_no_attempt(folder: Path) -> None:
 def test_a_solved_exercise_stays_solved_and_keeps_its_best(folder: Path) -> None:
     check("L2.1", 1.07)
     check("L2.1", 5)
-    assert stored(folder)["L2.1"]["solved"] is True
+    assert stored(folder)["L2.1"]["solved"] == "right first time"
     assert stored(folder)["L2.1"]["best"] == 2
     assert stored(folder)["L2.1"]["parts_off"] == ["kv_gb"]
 
@@ -102,7 +102,7 @@ def test_a_corrupt_file_is_set_aside_and_told_and_a_new_one_begun(
     assert check("L2.1", 1.07) == 2.0
     assert "could not be read; it was kept as progress.unreadable-1.json" in capsys.readouterr().out
     assert (folder / "progress.unreadable-1.json").read_text() == text
-    assert stored(folder)["L2.1"]["solved"] is True
+    assert stored(folder)["L2.1"]["solved"] == "right first time"
     check("L2.1", 1.07)
     assert "Records" not in capsys.readouterr().out, "told once"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -191,7 +192,8 @@ def test_a_choice_that_is_no_text_is_told_to_use_quotes(raw: Any) -> None:
 
 def test_the_faults_of_a_chain() -> None:
     assert "uses the letter C more than once" in sentence("CAC", "WH1", "WH1")
-    assert "not one of the letters ABCDEFG" in sentence("CAX", "WH1", "WH1")
+    assert "'CAX', which holds more than the letters ABCDEFG" in sentence("CAX", "WH1", "WH1")
+    assert "'C then A', which holds more than the letters" in sentence("C then A", "WH1", "WH1")
     assert 'letters in order in quotes, such as "CAB"' in sentence(3, "WH1", "WH1")
     assert 'letters in order in quotes, such as "CAB"' in sentence([1, 2], "WH1", "WH1")
 
@@ -245,3 +247,26 @@ def test_collect_asks_for_a_known_id_and_takes_no_inputs() -> None:
         collect("l2.1", {})
     with pytest.raises(ValueError, match="takes no inputs"):
         collect("L2.1", {}, inputs=[1])
+
+
+@pytest.mark.parametrize(
+    ("raw", "number", "unit"),
+    [
+        (Decimal("1.07"), 1.07, None),
+        ("1.07 gigabytes", 1.07, "GB"),
+        ("1 gibibyte", 1, "GiB"),
+        ("1.07 GB.", 1.07, "GB"),
+        ("~1.07", 1.07, None),
+        ("≈ 1.07 GB", 1.07, "GB"),
+    ],
+)
+def test_a_size_may_be_written_as_people_write_it(raw: Any, number: float, unit: str | None) -> None:
+    read = collect("L2.1", {"L2_1_kv_gb": raw})["parts"]["kv_gb"]
+    assert (read["number"], read["unit"]) == (number, unit)
+
+
+@pytest.mark.parametrize(
+    "raw", ["CGEA", "c, g, e, a", "C=>G=>E=>A", "C -> G -> E -> A", "C/G/E/A", ["C", "G", "E", "A"]]
+)
+def test_a_chain_may_be_written_as_people_write_it(raw: Any) -> None:
+    assert collect("WH1", {"WH1": raw})["parts"]["argument"] == {"kind": "chain", "letters": ["C", "G", "E", "A"]}

@@ -38,7 +38,9 @@ def grade_value(
         return PartVerdict(0.0, part.points, "wrong", fault, ("negative",))
     if key.tolerance.accepts(key.right(numbers, reference), number):
         return PartVerdict(part.points, part.points, "right", "Right.")
-    if key.tolerance.accepts(key.right(numbers, own), number):
+    carried_on = key.right(numbers, own)
+    # Nothing to carry on to: a size so wrong that not one request fits would pay for any zero.
+    if carried_on > 0 and key.tolerance.accepts(carried_on, number):
         return PartVerdict(part.points, part.points, "followed_through", f"{written} is {FOLLOWED}")
     found = _misconceptions_at(key, number, numbers, reference) or _misconceptions_at(key, number, numbers, own)
     if found:

@@ -29,8 +29,16 @@ class Asked:
         except ValueError as error:
             raise Refused(str(error)) from None
         self.ids = (base,) if base in EXERCISES else GROUPS[base]
-        self.practice = practice is not None
-        self.learner = f"{own}#{practice.group(2)}" if practice else own
+        self.draw = practice.group(2) if practice else None
+        self.learner = f"{own}#{self.draw}" if self.draw else own
+
+    @property
+    def practice(self) -> bool:
+        return self.draw is not None
+
+    def name_of(self, exercise_id: str) -> str:
+        """The exercise as it was asked for: a practice draw by its number."""
+        return f"{exercise_id}#{self.draw}" if self.draw else exercise_id
 
 
 def gather(asked: Asked, answers: tuple[Any, ...]) -> dict[str, Any]:

@@ -117,7 +117,6 @@ WH1 = Exercise(
                 "The phases part over one question: how much arithmetic does one weight read serve?",
             ),
             points=3,
-            steps=4,
             options=(
                 Option("decode", "In decode, one pass carries one new token a request: a weight read serves very few."),
                 Option("no_weights", "With a KV cache, prefill no longer has to read the weights."),

@@ -16,6 +16,9 @@ VERDICT_MIME = "application/vnd.llmserving.verdicts+json"
 
 # Signs and words say what the edge colour says; the colours hold 3:1 against JupyterLab's light and dark background.
 _EDGE = {"right": "#2e8b57", "partly": "#b8860b", "wrong": "#c2543b", "plain": "#5f7f9f"}
+# A star with a space beside it multiplies.
+_EMPHASIS = re.compile(r"\*(\S[^*]*?\S)\*")
+
 _SIGN = {"right": "✓ ", "partly": "◐ ", "wrong": "✗ ", "plain": ""}
 
 
@@ -98,11 +101,12 @@ def _plain_verdict(verdict: Verdict) -> dict[str, Any]:
 def _marked(text: str) -> str:
     escaped = html.escape(text)
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
-    return re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", coded).replace("\n", "<br>")
+    strong = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", coded)
+    return _EMPHASIS.sub(r"<em>\1</em>", strong).replace("\n", "<br>")
 
 
 def _plain(text: str) -> str:
-    return text.replace("`", "").replace("**", "").replace("\n", "\n  ")
+    return _EMPHASIS.sub(r"\1", text.replace("`", "").replace("**", "")).replace("\n", "\n  ")
 
 
 def _table(rows: tuple[tuple[str, ...], ...]) -> str:

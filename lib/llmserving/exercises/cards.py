@@ -54,7 +54,7 @@ SC4 = _card(
         Option("swapped", "4-bit activations and 16-bit weights"),
         Option("weight_only", "4-bit weights and 16-bit activations: the weight-only recipe that helps decode"),
     ),
-    "W and A are what is stored; the number behind each counts bits.",
+    "W stands for weights, A for activations; the number behind each counts bits.",
     group="L1.levers",
 )
 

@@ -27,7 +27,7 @@ class Part:
 
     unit: the unit of a number written without one ("GB"); None for counts and ratios. options: what a choice or a chain
     picks from; parts that list the same options in one exercise share one lettered list. letters: fixed letters instead
-    of A, B, C in shuffled order ("TF" for true or false). steps: how many links a chain has. hints: in order, from a
+    of A, B, C in shuffled order ("TF" for true or false). hints: in order, from a
     nudge to a worked neighbour.
     """
 
@@ -41,7 +41,6 @@ class Part:
     unit: str | None = None
     options: tuple[Option, ...] = ()
     letters: str | None = None
-    steps: int | None = None
 
     @property
     def all_letters(self) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ _SENTENCES = {
     "bits": "`{variable}` carries the unit {unit}, which reads as bits. A byte is a capital B: write {wanted}.",
     "unit": "`{variable}` carries the unit '{unit}', which does not fit. Set it to {wanted}.",
     "letter": "`{variable}` is '{written}', which is not one of the letters {letters}. Set it to {wanted}.",
+    "letters": "`{variable}` is '{written}', which holds more than the letters {letters}. Set it to {wanted}.",
     "letter_type": "`{variable}` is of type {type}. Set it to {wanted}.",
     "letters_type": "`{variable}` is of type {type}. Set it to {wanted}.",
     "repeated": "`{variable}` uses the letter {written} more than once. Each link stands at most once.",

@@ -21,7 +21,7 @@ from llmserving.exercises.verdict_card import recorded, verdict_card
 PROGRESS = Progress()
 
 
-def check(exercise_id: str, *answers: Any, learner: str | None = None) -> Score:
+def check(exercise_id: Any = None, *answers: Any, learner: str | None = None) -> Score:
     """Points earned for an exercise, with a card that says what is right and which mistake it looks like.
 
     check("L2.1") reads the variables that the answer cell set. check("L2.1", 1.07) takes the answer itself, one for each
@@ -38,22 +38,22 @@ def check(exercise_id: str, *answers: Any, learner: str | None = None) -> Score:
     cards, verdicts = [], []
     for name in asked.ids:
         exercise = EXERCISES[name]
-        verdict = graded[name] if key is not None else recorded(exercise, data[name])
+        verdict = graded[name] if key is not None else recorded(exercise, data[name], asked.practice)
         if not asked.practice:
             PROGRESS.note_attempt(verdict)
         hint_for = None if asked.practice else partial(next_hint, PROGRESS, exercise, learner=asked.learner)
-        cards.append(verdict_card(exercise, verdict, hint_for))
+        cards.append(verdict_card(asked.name_of(name), exercise, verdict, hint_for))
         verdicts.append(verdict)
     score = sum(min(max(verdict.score, 0.0), verdict.points) for verdict in verdicts)
     return _printed(Score(score, (*cards, *_warning()), tuple(verdicts)))
 
 
-def hint(exercise_id: str) -> Shown:
+def hint(exercise_id: Any = None) -> Shown:
     """The next hint, for the part that was off in the last check, or for the first part before any."""
 
     def cards() -> list[Card]:
         asked = Asked(exercise_id, None)
-        still_open = [name for name in asked.ids if not PROGRESS.record(name).solved]
+        still_open = [name for name in asked.ids if PROGRESS.record(name).solved is None]
         exercise = EXERCISES[(still_open or asked.ids)[0]]
         text = next_hint(PROGRESS, exercise, part_in_need(PROGRESS, exercise), asked.learner)
         return [Card(f"{exercise.id} · hint", "plain", (text,))]
@@ -61,7 +61,7 @@ def hint(exercise_id: str) -> Shown:
     return _shown(cards)
 
 
-def another(exercise_id: str) -> Shown:
+def another(exercise_id: Any = None) -> Shown:
     """Fresh numbers for practice, and the call that checks them. Practice earns nothing and has no end."""
 
     def cards() -> list[Card]:
@@ -80,8 +80,10 @@ def status() -> Shown:
         rows = [("notebook", "exercise", "state", "points")]
         for exercise in (exercise for level in LEVELS for exercise in level.exercises):
             record = PROGRESS.record(exercise.id)
-            rows.append((exercise.notebook, exercise.id, _state(record), points_of(record.best, exercise.points)))
-        solved = sum(PROGRESS.record(exercise_id).solved for exercise_id in EXERCISES)
+            rows.append(
+                (exercise.notebook, exercise.id, _state(exercise, record), points_of(record.best, exercise.points))
+            )
+        solved = sum(PROGRESS.record(exercise_id).solved is not None for exercise_id in EXERCISES)
         kept = (
             ()
             if session.records_folder()
@@ -108,12 +110,12 @@ def _practice_card(exercise: Exercise, learner: str) -> Card:
     return Card(f"{name} · practice", "plain", (*question, f'Answer with `check("{name}", {answers})`.'))
 
 
-def _state(record: Record) -> str:
-    if not record.solved:
-        return "open, tried" if record.attempts else "open"
-    if record.first_try:
-        return "right first time"
-    return "right after hints" if record.hints else "right after more tries"
+def _state(exercise: Exercise, record: Record) -> str:
+    if record.solved is not None:
+        return record.solved
+    if record.best >= exercise.points:
+        return "full points, carried on from an earlier answer"
+    return "open, tried" if record.attempts else "open"
 
 
 def _warning() -> tuple[Card, ...]:

@@ -21,7 +21,7 @@ _PHASE_HINTS = (
 
 
 def _prompt_length(rng: random.Random) -> Numbers:
-    return _tokens(rng.choice([300, 400, 600, 700, 800, 900, 1200]))
+    return _tokens(rng.choice([600, 800, 900, 1200, 1500, 2000]))
 
 
 def _tokens(prompt: int) -> Numbers:
@@ -32,13 +32,13 @@ L1_1 = Exercise(
     id="L1.1",
     title="Which phase, and what limits it?",
     notebook="L1/two_phases",
-    statement="A server takes one request through three steps. For each, say which phase it is and what limits it.",
+    statement="A server takes one request through three forward passes. For each, say which phase it is and what limits it.",
     parts=tuple(
         Part(name, f"L1_1_{name}", "choice", asks, _PHASE_HINTS, options=_PHASES)
         for name, asks in (
             ("a", "the prompt of {prompt} tokens, all in one forward pass"),
-            ("b", "the pass that produces token {first}"),
-            ("c", "the pass that produces token {second}"),
+            ("b", "the pass that takes in token {first}, the first one generated, and nothing else"),
+            ("c", "the pass that takes in token {second}"),
         )
     ),
     draw=Draw("L1.1", _tokens(500), _prompt_length),

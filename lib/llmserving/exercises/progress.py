@@ -12,19 +12,21 @@ from llmserving.exercises.verdict import Verdict
 
 PROGRESS_FILE = "progress.json"
 
+FIRST_TIME, AFTER_HINTS, AFTER_TRIES = "right first time", "right after hints", "right after more tries"
+SOLVED = (FIRST_TIME, AFTER_HINTS, AFTER_TRIES)
+
 
 @dataclass
 class Record:
     """One exercise: attempts that could be read, points, hints seen for each part, the parts that were off last, and
     how many practice draws were shown.
 
-    first_try: solved at the first attempt and before any hint.
+    solved: how it was solved, and None while it is open; what comes after does not change it.
     """
 
     attempts: int = 0
     best: float = 0.0
-    solved: bool = False
-    first_try: bool = False
+    solved: str | None = None
     hints: dict[str, int] = field(default_factory=dict)
     parts_off: list[str] = field(default_factory=list)
     practice: int = 0
@@ -35,8 +37,7 @@ class Record:
             and _is_whole(self.practice)
             and isinstance(self.best, (int, float))
             and 0 <= self.best < 1000
-            and isinstance(self.solved, bool)
-            and isinstance(self.first_try, bool)
+            and self.solved in (None, *SOLVED)
             and isinstance(self.hints, dict)
             and all(_is_whole(shown) for shown in self.hints.values())
             and isinstance(self.parts_off, list)
@@ -66,11 +67,11 @@ class Progress:
             return
         record = self.record(verdict.exercise)
         record.attempts += 1
-        if verdict.earns_all and not record.solved:
-            record.solved = True
-            record.first_try = record.attempts == 1 and not record.hints
+        if verdict.all_right and record.solved is None:
+            first_time = record.attempts == 1 and not record.hints
+            record.solved = FIRST_TIME if first_time else AFTER_HINTS if record.hints else AFTER_TRIES
         record.best = max(record.best, verdict.score)
-        record.parts_off = [name for name, part in verdict.parts.items() if not part.earns_all]
+        record.parts_off = [name for name, part in verdict.parts.items() if part.state != "right"]
         self._store(verdict.exercise, record)
 
     def note_hint(self, exercise_id: str, part_name: str) -> int:

@@ -32,10 +32,10 @@ def read_chain(part: Part, raw: Any) -> Data:
         raw = " ".join(raw)
     if not isinstance(raw, str):
         return fault("letters_type", type=type(raw).__name__)
-    letters = list(re.sub(r"->|[\s,;>→.()\[\]'\"-]+", "", raw).upper())
+    letters = list(re.sub(r"->|[\s,;=>→./()\[\]'\"-]+", "", raw).upper())
     for letter in letters:
         if letter not in part.all_letters:
-            return fault("letter", written=letter, letters="".join(part.all_letters))
+            return fault("letters", written=raw.strip(), letters="".join(part.all_letters))
         if letters.count(letter) > 1:
             return fault("repeated", written=letter)
     return {"kind": "chain", "letters": letters}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
+from decimal import Decimal
 from typing import Any
 
 from llmserving.exercises.exercise import Part
@@ -13,6 +14,11 @@ from llmserving.units import BYTES_PER_UNIT
 
 _NUMBER = re.compile(r"([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3}){2,}(\.\d+)?")
+_LONG_NAMES = {
+    "kilobyte": "KB", "megabyte": "MB", "gigabyte": "GB", "terabyte": "TB",
+    "kibibyte": "KiB", "mebibyte": "MiB", "gibibyte": "GiB", "tebibyte": "TiB", "byte": "bytes", "b": "bytes",
+}  # fmt: skip
+_UNIT_NAMED = {unit.lower(): unit for unit in BYTES_PER_UNIT} | _LONG_NAMES
 _TIMES = {"x", "×", "times", "fold", "-fold"}
 _BIT_UNITS = re.compile(r"[kKmMgGtT]?i?(b|[bB]its?)")
 
@@ -25,7 +31,7 @@ def read_number(part: Part, raw: Any) -> Data:
         return fault("bool", written=repr(scalar))
     if isinstance(scalar, complex) and not isinstance(scalar, numbers.Real):
         return fault("type", type="complex")
-    if not isinstance(scalar, numbers.Real):
+    if not isinstance(scalar, (numbers.Real, Decimal)):
         return _fault_of_container(raw)
     return _value(scalar, None, _written(scalar))
 
@@ -71,7 +77,7 @@ def _value(number: Any, unit: str | None, written: str) -> Data:
 
 
 def _read_text(part: Part, raw: str) -> Data:
-    text = raw.strip()
+    text = raw.strip().lstrip("~≈").rstrip(".").strip()
     if text.lower() in ("nan", "inf", "-inf", "infinity"):
         return _value(float(text), None, text)
     match = _NUMBER.fullmatch(text)
@@ -100,8 +106,7 @@ def _with_unit(part: Part, number: int | float, suffix: str, text: str) -> Data:
     if part.quantity == "bytes":
         if _BIT_UNITS.fullmatch(suffix) and (suffix.lower() != suffix or "bit" in suffix.lower()):
             return fault("bits", unit=suffix)
-        by_folded_name = {unit.lower(): unit for unit in BYTES_PER_UNIT} | {"b": "bytes", "byte": "bytes"}
-        unit = by_folded_name.get(suffix.lower())
+        unit = _UNIT_NAMED.get(suffix.lower().removesuffix("s"))
         return fault("unit", unit=suffix) if unit is None else _value(number, unit, text)
     if part.quantity == "ratio" and suffix.lower() in _TIMES:
         return _value(number, None, text)

@@ -55,8 +55,13 @@ class Verdict:
         return all(part.earns_all for part in self.parts.values())
 
     @property
+    def all_right(self) -> bool:
+        """Right in itself: full points that follow from an earlier wrong answer are not."""
+        return all(part.state == "right" for part in self.parts.values())
+
+    @property
     def message(self) -> str:
-        if all(part.state == "right" for part in self.parts.values()):
+        if self.all_right:
             return "Right."
         if len(self.parts) == 1:
             return next(iter(self.parts.values())).message

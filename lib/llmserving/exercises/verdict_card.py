@@ -15,25 +15,33 @@ RECORDED = "Recorded, graded later. The answer key is not installed here, so the
 _WORDS: dict[Tone, str] = {"right": "right", "partly": "partly right", "wrong": "not yet"}
 
 
-def recorded(exercise: Exercise, data: Mapping[str, Any]) -> Verdict:
+PRACTISED = "The form is right. The answer key is not installed here, so practice has no verdict."
+
+
+def recorded(exercise: Exercise, data: Mapping[str, Any], practice: bool = False) -> Verdict:
     """The verdict where there is no key: faults of form are told, everything else is recorded."""
 
     def part_verdict(name: str) -> PartVerdict:
         part, answer = exercise.part_by_name[name], data["parts"][name]
         if answer["kind"] == "fault":
             return fault_verdict(part, answer)
-        return PartVerdict(0.0, part.points, "recorded", RECORDED)
+        return PartVerdict(0.0, part.points, "recorded", PRACTISED if practice else RECORDED)
 
     return Verdict(exercise.id, {part.name: part_verdict(part.name) for part in exercise.parts})
 
 
-def verdict_card(exercise: Exercise, verdict: Verdict, hint_for: Callable[[str], str] | None) -> Card:
+def verdict_card(name: str, exercise: Exercise, verdict: Verdict, hint_for: Callable[[str], str] | None) -> Card:
     """hint_for: gives the next hint for a part whose mistake is not known; None where hints are not given."""
     paragraphs = tuple(_paragraphs(exercise, verdict, hint_for))
     if any(part.state == "recorded" for part in verdict.parts.values()):
-        return Card(f"{exercise.id} · recorded", "plain", paragraphs)
+        return Card(f"{name} · recorded", "plain", paragraphs)
+    points = points_of(verdict.score, verdict.points)
+    if all(part.state == "open" for part in verdict.parts.values()):
+        return Card(f"{name} · not answered yet · {points}", "plain", paragraphs)
+    if verdict.earns_all and not verdict.all_right:
+        return Card(f"{name} · carried on from an earlier answer · {points}", "partly", paragraphs)
     tone: Tone = "right" if verdict.earns_all else "partly" if verdict.score > 0 else "wrong"
-    return Card(f"{exercise.id} · {_WORDS[tone]} · {points_of(verdict.score, verdict.points)}", tone, paragraphs)
+    return Card(f"{name} · {_WORDS[tone]} · {points}", tone, paragraphs)
 
 
 def _paragraphs(exercise: Exercise, verdict: Verdict, hint_for: Callable[[str], str] | None) -> list[str]:
