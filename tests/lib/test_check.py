@@ -90,8 +90,8 @@ def test_an_answer_may_be_given_in_the_call() -> None:
     [
         (lambda: check("L9.9"), "there is no exercise 'L9.9'; did you mean"),
         (lambda: check("l2.1"), "did you mean L2.1"),
-        (lambda: check(2.1), "an exercise is named by text such as 'L2.1', but got 2.1"),  # type: ignore[arg-type]
-        (lambda: check(["L2.1"]), "named by text such as 'L2.1'"),  # type: ignore[arg-type]
+        (lambda: check(2.1), "an exercise is named by text such as 'L2.1', but got 2.1"),
+        (lambda: check(["L2.1"]), "named by text such as 'L2.1'"),
         (lambda: check("L2.3", 26, 13), "L2.3 has 4 parts (fp16_gb, int8_gb, int4_gb, shrink), but got 2 answers"),
         (lambda: check("L2.1", {"size": 1}), "L2.1 has no part size; its parts are kv_gb"),
         (lambda: check("L1.cache", "F", "A", "A", "A"), "one exercise at a time: one of TF3, SE1, SE2"),
