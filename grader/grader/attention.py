@@ -16,6 +16,7 @@ _NOTEBOOK = re.compile(r"(?:Sanitizing|Autograding|Converting notebook) .*?([^/\
 
 _KNOWN = {
     "NotJSONError": "it is not JSON, so no notebook; perhaps it was cut short",
+    "UnicodeDecodeError": "it is not saved as UTF-8, so it could not be read; opened and saved in Jupyter it can be",
     "DeadKernelError": "the kernel stopped while the notebook was run",
     "UnresponsiveKernelError": "a cell ran without end and could not be interrupted",
 }

@@ -48,8 +48,9 @@ def require_level(name: str, known: Iterable[str]) -> str:
     known = list(known)
     if name in known:
         return name
-    near = difflib.get_close_matches(name.upper(), known, n=3, cutoff=0.4) or known
-    raise UserError(f"there is no level {name!r} here; there is {', '.join(near) or 'none'}")
+    near = difflib.get_close_matches(name.upper(), known, n=3, cutoff=0.4)
+    there = [*near, *(level for level in known if level not in near)]
+    raise UserError(f"there is no level {name!r} here; there is {', '.join(there) or 'none'}")
 
 
 def read_notebook(path: Path) -> Any:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from llmserving.units import format_number
+from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader.api import MissingEntry
 
 from grader.attention import clear_attention, note_attention
 from grader.class_folder import SUBMITTED, ClassFolder
-from grader.errors import UserError
+from grader.course import levels_in, require_level
+from grader.errors import NotGraded, UserError
 from grader.kernel import require_key
 from grader.releases import read_releases
 from grader.report import notes_of
+from grader.submission_files import notes_on_files, readable, why_not_found
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ def grade(folder: ClassFolder, levels: Sequence[str], say: Callable[[str], None]
     """
     for level in levels:
         if not read_releases(folder.root, level):
+            require_level(level, levels_in(folder.source))
             raise UserError(
                 f"{level} has not been released from {folder.root}; first: python -m grader release {level}"
             )
@@ -52,10 +57,14 @@ def grade(folder: ClassFolder, levels: Sequence[str], say: Callable[[str], None]
         if not found:
             say(f"{level}  nothing was handed in: {SUBMITTED}/*/{level} is empty.")
     graded = []
-    for level in levels:
-        for student in students[level]:
-            graded.append(_grade_one(folder, level, student))
-            say(graded[-1].line(width=max(map(len, students[level]))))
+    with warnings.catch_warnings():
+        # nbformat mends the ids of a notebook as it reads it; keep_one_of_each says what became of the copies.
+        for category in (DuplicateCellId, MissingIDFieldWarning):
+            warnings.filterwarnings("ignore", category=category)
+        for level in levels:
+            for student in students[level]:
+                graded.append(_grade_one(folder, level, student))
+                say(graded[-1].line(width=max(map(len, students[level]))))
     return graded
 
 
@@ -68,7 +77,12 @@ def summary(graded: Sequence[Graded]) -> str:
 
 
 def _grade_one(folder: ClassFolder, level: str, student: str) -> Graded:
-    result = folder.api.autograde(level, student, force=True)
+    unfound = why_not_found(folder, level, student)
+    if unfound is not None:
+        result = {"success": False, "error": f"{NotGraded.__module__}.{NotGraded.__name__}: {unfound}"}
+    else:
+        with readable(folder, level, student):
+            result = folder.api.autograde(level, student, force=True)
     if result["success"]:
         result = folder.api.generate_feedback(level, student, force=True)
     if not result["success"]:
@@ -78,15 +92,16 @@ def _grade_one(folder: ClassFolder, level: str, student: str) -> Graded:
     with folder.gradebook as gradebook:
         submission = gradebook.find_submission(level, student)
         score, points = submission.score, submission.max_score
-        names = [notebook.name for notebook in submission.notebooks]
-    handed_in = {path.stem for path in (folder.root / SUBMITTED / student / level).glob("*.ipynb")}
-    missing = tuple(f"{name}.ipynb was not handed in" for name in sorted(names) if name not in handed_in)
-    return Graded(student, level, score, points, (*missing, *notes_of(folder, level, student)))
+    notes = [*notes_on_files(folder, level, student), *notes_of(folder, level, student)]
+    # Said of two notebooks, it is read once.
+    return Graded(student, level, score, points, tuple(dict.fromkeys(notes)))
 
 
 def _withdraw_grades(folder: ClassFolder, level: str, student: str) -> None:
-    """Scores and feedback of an earlier version of this submission must not stand for one that could not be graded."""
-    shutil.rmtree(folder.root / folder.api.coursedir.feedback_directory / student / level, ignore_errors=True)
+    """What came of an earlier version of this submission must not stand for one that could not be graded."""
+    coursedir = folder.api.coursedir
+    for made in (coursedir.autograded_directory, coursedir.feedback_directory):
+        shutil.rmtree(folder.root / made / student / level, ignore_errors=True)
     with folder.gradebook as gradebook:
         gradebook.update_or_create_student(student)
         try:

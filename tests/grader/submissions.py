@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import shutil
 import subprocess
 import sys
@@ -31,8 +32,19 @@ def hand_in(root: Path, student: str, level: str, changes: dict[str, Change], so
         path = folder / f"{name}.ipynb"
         notebook = nbformat.read(path, as_version=4)
         change(notebook)
-        nbformat.write(notebook, path)
+        # As a plain file: nbformat would put right, on the way out, what is to be damaged.
+        path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
     return folder
+
+
+def saved_as(encoding: str, path: Path, add: str = "") -> None:
+    """The notebook in another encoding, as an editor or a download leaves it; add: text for the end of its first cell."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"])
+    notebook["cells"][0]["source"] += add
+    text = json.dumps(notebook, ensure_ascii=False)
+    path.write_bytes(text.encode(encoding, errors="replace"))
 
 
 def right(*but_not: str, learner: str = DEFAULT_LEARNER) -> Change:
@@ -83,6 +95,15 @@ def copied(role: str, exercise: str, source: str | None = None) -> Change:
     return change
 
 
+def copied_up(role: str, exercise: str) -> Change:
+    """A copy at the top that has taken the cell's id along."""
+
+    def change(notebook: Any) -> None:
+        notebook.cells.insert(0, copy.deepcopy(cell_of(notebook, role, exercise)))
+
+    return change
+
+
 def deleted(role: str, exercise: str) -> Change:
     def change(notebook: Any) -> None:
         notebook.cells.remove(cell_of(notebook, role, exercise))
@@ -113,6 +134,55 @@ def before_everything(source: str) -> Change:
         notebook.cells.insert(0, nbformat.v4.new_code_cell(source))
 
     return change
+
+
+def moved(role: str, exercise: str, to: int) -> Change:
+    """A cell taken from its place to the place `to`; -1 is the end."""
+
+    def change(notebook: Any) -> None:
+        cell = cell_of(notebook, role, exercise)
+        notebook.cells.remove(cell)
+        notebook.cells.insert(to if to >= 0 else len(notebook.cells), cell)
+
+    return change
+
+
+def own(source: str, before: int, *tags: str) -> Change:
+    """A code cell of the learner's own; before: the place it gets, -1 is the end."""
+
+    def change(notebook: Any) -> None:
+        cell = nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)} if tags else {})
+        notebook.cells.insert(before if before >= 0 else len(notebook.cells), cell)
+
+    return change
+
+
+def reverse(notebook: Any) -> None:
+    notebook.cells.reverse()
+
+
+def new_ids(notebook: Any) -> None:
+    for number, cell in enumerate(notebook.cells):
+        cell["id"] = f"new-{number}"
+
+
+def no_metadata(notebook: Any) -> None:
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict({})
+
+
+def no_nbgrader(notebook: Any) -> None:
+    for cell in notebook.cells:
+        cell.metadata.pop("nbgrader", None)
+
+
+def only_sources(notebook: Any) -> None:
+    """Rebuilt from text, as a round trip through another format leaves it: an older format, without ids and metadata."""
+    notebook.metadata, notebook.nbformat_minor = nbformat.from_dict({}), 4
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict({})
+        cell.source = "\n".join(line.rstrip() for line in cell.source.strip().splitlines())
+        cell.pop("id")
 
 
 def claims(**said: Any) -> Change:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from grader.class_folder import init_class_folder, open_class_folder
 from grader.errors import UserError
 from grader.grade import grade
+from grader.submission_files import notes_on_files, why_not_found
 from nbgrader.api import Gradebook
 
 from grader import __main__ as cli
@@ -22,10 +25,14 @@ from tests.grader.submissions import (
     claims,
     command,
     copied,
+    copied_up,
     deleted,
     hand_in,
+    moved,
     new_class,
+    only_sources,
     right,
+    saved_as,
     small_course,
     tagged,
     then,
@@ -62,6 +69,13 @@ def graded(tmp_path_factory: pytest.TempPathFactory, course: Path) -> tuple[Path
     hand_in(root, "stumbler", "L2", {"kv_size": stumbles, "weights": then(right(), deleted("check", "L2.3"))})
     (hand_in(root, "torn", "L2", {}) / "kv_size.ipynb").write_text('{"cells": [')
     (hand_in(root, "partial", "L2", {}) / "weights.ipynb").unlink()
+    upset = then(right(), copied_up("check", "L2.1"), moved("answer", "L2.2", -1))
+    marked = hand_in(root, "marked", "L2", {"kv_size": upset, "weights": then(right(), only_sources)})
+    for name, encoding in (("kv_size", "utf-8-sig"), ("weights", "utf-16")):
+        saved_as(encoding, marked / f"{name}.ipynb")
+    renamed = hand_in(root, "renamed", "L2", both) / "kv_size.ipynb"
+    renamed.rename(renamed.with_name("kv_size (1).ipynb"))
+    saved_as("latin-1", hand_in(root, "unreadable", "L2", both) / "weights.ipynb", add="\xe9")
     hand_in(root, "impostor", "L2", {"kv_size": claims(learner="ada")})
     return root, command("grade", "L2", cwd=root)
 
@@ -73,6 +87,7 @@ def test_four_submissions_get_the_expected_rows(graded: Any) -> None:
         assert auto_scores(gradebook, "L2", "half") == {**ALL, "L2_2": 0, "EC8": 0, "L2_3": 0}
         assert auto_scores(gradebook, "L2", "untouched") == dict.fromkeys(ALL, 0)
         assert auto_scores(gradebook, "L2", "damaged") == ALL
+        assert auto_scores(gradebook, "L2", "marked") == ALL
 
 
 def test_a_check_that_is_tagged_not_to_run_earns_nothing(graded: Any) -> None:
@@ -87,26 +102,34 @@ def test_a_syntax_error_costs_its_item_and_a_warning_costs_nothing(graded: Any) 
         assert auto_scores(gradebook, "L2", "stumbler") == {**ALL, "L2_1": 0}
 
 
+def close_up(told: str) -> str:
+    """Without the spaces that put the levels of a class under each other."""
+    return re.sub(r" +  L2  ", "  L2  ", told)
+
+
 def test_one_line_a_learner_with_what_was_repaired(graded: Any) -> None:
-    _, told = graded
-    assert "right  L2  10 of 10\n" in told.stdout
-    assert "damaged  L2  10 of 10  L2.1: the check cell was copied; graded from the original.\n" in told.stdout
-    assert "partial  L2  0 of 10  weights.ipynb was not handed in.\n" in told.stdout
-    assert "L2.1: the answer cell stopped with SyntaxError: invalid syntax (line 1)." in told.stdout
-    assert "L2.3: the check cell was missing; it was added back from the release." in told.stdout
+    said = close_up(graded[1].stdout)
+    assert "right  L2  10 of 10\n" in said
+    assert "damaged  L2  10 of 10  L2.1: the check cell was copied; graded from the original.\n" in said
+    assert "partial  L2  0 of 10  weights.ipynb was not handed in.\n" in said
+    assert "L2.1: the answer cell stopped with SyntaxError: invalid syntax (line 1)." in said
+    assert "L2.3: the check cell was missing; it was added back from the release." in said
 
 
 def test_what_cannot_be_graded_is_listed_and_is_no_zero(graded: Any) -> None:
     root, told = graded
     assert told.returncode == 1
-    assert "torn  L2  not graded, needs attention: kv_size.ipynb: it is not JSON" in told.stdout
+    said = close_up(told.stdout)
+    assert "torn  L2  not graded, needs attention: kv_size.ipynb: it is not JSON" in said
+    assert "impostor  L2  not graded, needs attention: kv_size.ipynb: the notebook says it was made for 'ada'" in said
     assert (
-        "impostor  L2  not graded, needs attention: kv_size.ipynb: the notebook says it was made for 'ada'"
-        in told.stdout
-    )
-    assert told.stdout.endswith("7 of 9 graded. Needs attention: impostor (L2), torn (L2).\n")
+        "renamed  L2  not graded, needs attention: kv_size.ipynb was not handed in under that name, "
+        "but kv_size (1).ipynb was; rename it if that is the notebook\n"
+    ) in said
+    assert "unreadable  L2  not graded, needs attention: weights.ipynb: it is not saved as UTF-8" in said
+    assert said.endswith("8 of 12 graded. Needs attention: impostor (L2), renamed (L2), torn (L2), unreadable (L2).\n")
     with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
-        for student in ("torn", "impostor"):
+        for student in ("torn", "impostor", "renamed", "unreadable"):
             assert auto_scores(gradebook, "L2", student) == dict.fromkeys(ALL, None)
 
 
@@ -146,6 +169,61 @@ def test_export_has_blanks_and_no_zero_for_what_is_not_graded(graded: Any, tmp_p
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
     assert (rows["half"]["score"], rows["half"]["max_score"], rows["half"]["status"]) == ("3.0", "10.0", "graded")
     assert (rows["torn"]["score"], rows["torn"]["status"]) == ("", "not graded")
+
+
+def test_what_was_handed_in_stays_as_it_was(graded: Any) -> None:
+    root, _ = graded
+    assert (root / "submitted" / "marked" / "L2" / "kv_size.ipynb").read_bytes().startswith(codecs.BOM_UTF8)
+    assert not list(root.glob(".reading-*"))
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        (["kv_size.ipynb", "weights.ipynb", "notes.ipynb"], None),
+        (["weights.ipynb"], None),
+        (["weights.ipynb", "notes.ipynb"], None),
+        (
+            ["weights.ipynb", "kv_size_final.ipynb"],
+            "kv_size.ipynb was not handed in under that name, but kv_size_final.ipynb",
+        ),
+        (
+            ["weights.ipynb", "L2/KV size.ipynb"],
+            "kv_size.ipynb was not handed in under that name, but L2/KV size.ipynb was",
+        ),
+        (
+            ["L2/kv_size.ipynb", "b (1).ipynb"],
+            "wanted kv_size.ipynb, weights.ipynb; found L2/kv_size.ipynb, b (1).ipynb",
+        ),
+        ([".ipynb_checkpoints/kv_size.ipynb"], "wanted kv_size.ipynb, weights.ipynb; found no notebook"),
+    ],
+)
+def test_a_file_under_another_name_is_named(
+    graded: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: list[str], sentence: str | None
+) -> None:
+    monkeypatch.setattr("grader.submission_files._submitted", lambda *_: tmp_path)
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    told = why_not_found(open_class_folder(graded[0]), "L2", "somebody")
+    assert (told is None) if sentence is None else (sentence in str(told))
+
+
+def test_a_second_file_beside_the_notebook_is_mentioned(
+    graded: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.submission_files._submitted", lambda *_: tmp_path)
+    for name in ("kv_size.ipynb", "kv_size (1).ipynb"):
+        (tmp_path / name).write_text("")
+    assert notes_on_files(open_class_folder(graded[0]), "L2", "somebody") == (
+        "weights.ipynb was not handed in",
+        "kv_size (1).ipynb was not graded; kv_size.ipynb was",
+    )
+
+
+def test_a_level_that_does_not_exist_is_not_to_be_released(graded: Any) -> None:
+    with pytest.raises(UserError, match="there is no level 'L9' here; there is L2"):
+        grade(open_class_folder(graded[0]), ["L9"])
 
 
 @pytest.mark.slow

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from llmserving.exercises import EXERCISES
+from llmserving.exercises import EXERCISES, GROUPS
 
 from grader.attention import printable
 from grader.releases import latest_release, released_notebook
-from grader.render import METADATA
+from grader.render import LIVE_TAG, METADATA
 
 NBGRADER = "nbgrader"
 REPORT = "report"
@@ -27,7 +27,11 @@ def released_for(resources: Mapping[str, Any]) -> Any:
     """
     at = resources["nbgrader"]
     learner = latest_release(Path.cwd(), at["assignment"]).learner_of(at["student"])
-    return released_notebook(Path.cwd(), at["assignment"], at["notebook"], learner)
+    released = released_notebook(Path.cwd(), at["assignment"], at["notebook"], learner)
+    for place, cell in enumerate(released.cells):
+        # A notebook that an instructor has added may be older than ids.
+        cell.setdefault("id", f"released-{place}")
+    return released
 
 
 def metadata_of(cell: Any) -> Any:
@@ -66,6 +70,22 @@ def check_of(released_cell: Any) -> str:
     return (EXERCISES[name].group or name) if name in EXERCISES else name
 
 
+def variables_of(check: str) -> list[str]:
+    """The variables that a check reads; none for a check that is not the course's."""
+    return [part.variable for name in GROUPS.get(check, ()) for part in EXERCISES[name].parts]
+
+
+def source_of(cell: Any) -> str:
+    source = cell.get("source")
+    return source if isinstance(source, str) else ""
+
+
+def runs(cell: Any) -> bool:
+    """Whether grading runs the cell."""
+    tags = metadata_of(cell).get("tags")
+    return cell.get("cell_type") == "code" and not (isinstance(tags, list) and LIVE_TAG in tags)
+
+
 def start_report(notebook: Any, student: str, learner: str) -> None:
     """Begin our report in the notebook's metadata; one that came with the submission is thrown away."""
     notebook.metadata[METADATA] = nbformat.from_dict(
@@ -74,8 +94,12 @@ def start_report(notebook: Any, student: str, learner: str) -> None:
 
 
 def add_note(notebook: Any, text: str, check: str = "") -> None:
-    """check: the id of the check beside which the learner reads the note; none where it concerns the whole notebook."""
-    report_of(notebook)["notes"].append(nbformat.from_dict({"check": check, "text": printable(text)}))
+    """check: the id of the check beside which the learner reads the note; none where it concerns the whole notebook.
+
+    Whoever shows a note ends it with a full stop; an error's own words may have one already.
+    """
+    text = printable(text).rstrip().removesuffix(".")
+    report_of(notebook)["notes"].append(nbformat.from_dict({"check": check, "text": text}))
 
 
 def report_of(notebook: Any) -> Any:

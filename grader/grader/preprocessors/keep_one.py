@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import Any
 
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from grader.errors import NotGraded
 from grader.preprocessors.cells import (
     NBGRADER,
     add_note,
     check_of,
     grade_id_of,
-    graded_cells,
     is_answer,
     metadata_of,
     name_of,
     released_for,
+    source_of,
 )
+from grader.preprocessors.places import Places, best_placed, places_in
+from grader.preprocessors.recognise import recognise
 from grader.render import METADATA
+
+# What the notebook format takes for a cell's id.
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 
 class KeepOneOfEach(NbGraderPreprocessor):  # type: ignore[misc]
@@ -30,47 +37,70 @@ class KeepOneOfEach(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def keep_one_of_each(notebook: Any, released: Any) -> None:
-    """Leave one cell for each graded cell of `released`; cells that name no such cell become ordinary ones."""
-    graded = graded_cells(released)
-    by_id = {cell.get("id"): grade_id for grade_id, cell in graded.items()}
-    found: dict[str, list[Any]] = {}
+    """Leave one cell for each cell of `released`, with the released id; whatever else there is becomes ordinary.
+
+    NotGraded where not one of the graded cells is recognised: that is another notebook, or one that something has
+    mangled, and no zero.
+    """
+    found = recognise(notebook, released)
+    graded = [index for index, cell in enumerate(released.cells) if grade_id_of(cell) is not None]
+    if graded and not any(index in found for index in graded):
+        raise NotGraded(
+            "not one of the released statements, answer cells and checks was recognised in it; "
+            "is it another notebook, or an emptied one?"
+        )
+    known = {id(cell) for index in graded for cell in found.get(index, ())}
     for cell in notebook.cells:
-        # A copy has an id of its own, so the id comes first; some editors drop ids, others metadata.
-        grade_id = by_id.get(cell.get("id")) or grade_id_of(cell)
-        if grade_id not in graded:
+        if id(cell) not in known:
             metadata_of(cell).pop(NBGRADER, None)
+    places = places_in(notebook, found)
+    kept = {}
+    for index, cells in found.items():
+        released_cell = released.cells[index]
+        if index in graded:
+            kept[index] = _keep_one(notebook, released_cell, index, cells, places)
         else:
-            found.setdefault(grade_id, []).append(cell)
-    for grade_id, cells in found.items():
-        _keep_one(notebook, graded[grade_id], cells)
+            kept[index] = best_placed(cells, index, places, released_cell.get("id"))
+    _settle_ids(notebook, {id(cell): released.cells[index].get("id") for index, cell in kept.items()})
 
 
-def _keep_one(notebook: Any, released_cell: Any, cells: list[Any]) -> None:
+def _keep_one(notebook: Any, released_cell: Any, index: int, cells: list[Any], places: Places) -> Any:
     answer = is_answer(released_cell)
     answered = [cell for cell in cells if _differs(cell, released_cell)] if answer else []
-    candidates = answered or cells
-    kept = next((cell for cell in candidates if cell.get("id") == released_cell.get("id")), candidates[0])
+    kept = best_placed(answered or cells, index, places, released_cell.get("id"))
     metadata_of(kept)[NBGRADER] = {"grade_id": grade_id_of(released_cell)}
     for cell in cells:
         if cell is not kept:
             # An answer cell that was split, or copied and answered, ran in the learner's session and runs here too.
-            _make_ordinary(cell, runs=any(cell is one for one in answered), taken_id=released_cell.get("id"))
+            _make_ordinary(cell, runs=any(cell is one for one in answered))
     if len(cells) > 1 and answer:
         add_note(notebook, f"{name_of(released_cell)} was there {len(cells)} times; those that were answered were run in order",
                  check_of(released_cell))  # fmt: skip
     elif len(cells) > 1:
         add_note(notebook, f"{name_of(released_cell)} was copied; graded from the original", check_of(released_cell))
+    return kept
+
+
+def _settle_ids(notebook: Any, released_ids: dict[int, str | None]) -> None:
+    """Every cell has an id, no two the same; those kept have the release's. released_ids: by the cell's identity."""
+    notebook["nbformat_minor"] = max(notebook.get("nbformat_minor", 0), 5)
+    taken = set(released_ids.values())
+    for cell in notebook.cells:
+        wanted = cell.get("id")
+        if id(cell) in released_ids:
+            cell["id"] = released_ids[id(cell)]
+        elif not isinstance(wanted, str) or not _ID.match(wanted) or wanted in taken:
+            cell["id"] = uuid.uuid4().hex[:8]
+        taken.add(cell["id"])
 
 
 def _differs(cell: Any, released_cell: Any) -> bool:
-    return str(cell.get("source", "")).strip() != str(released_cell.source).strip()
+    return source_of(cell).strip() != str(released_cell.source).strip()
 
 
-def _make_ordinary(cell: Any, *, runs: bool, taken_id: str | None) -> None:
+def _make_ordinary(cell: Any, *, runs: bool) -> None:
     for key in (NBGRADER, METADATA):
         metadata_of(cell).pop(key, None)
-    if cell.get("id") == taken_id:
-        cell["id"] = uuid.uuid4().hex[:8]
     if not runs:
         cell["cell_type"] = "raw"
         for key in ("outputs", "execution_count"):

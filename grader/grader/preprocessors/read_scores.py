@@ -19,7 +19,19 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from grader.attention import printable
 from grader.errors import NotGraded
-from grader.preprocessors.cells import NBGRADER, add_note, check_of, is_answer, name_of, report_of
+from grader.preprocessors.cells import (
+    NBGRADER,
+    add_note,
+    check_of,
+    is_answer,
+    name_of,
+    report_of,
+    runs,
+    source_of,
+    variables_of,
+)
+from grader.preprocessors.missing_name import hint_on
+from grader.preprocessors.names import names_set
 from grader.render import METADATA
 
 # What nbgrader leaves in a cell that it has interrupted.
@@ -36,31 +48,50 @@ class ReadScores(NbGraderPreprocessor):  # type: ignore[misc]
 
 def read_scores(notebook: Any) -> None:
     """Leave in every check cell one score between 0 and its points, and fill the notebook's report."""
+    answers = {name for cell in notebook.cells if _is_of(cell, "answer") for name in variables_of(check_of(cell))}
     for cell in notebook.cells:
+        if NBGRADER not in cell.metadata and runs(cell):
+            _note_own_error(notebook, cell, answers)
         if METADATA not in cell.metadata or NBGRADER not in cell.metadata or cell.cell_type != "code":
             continue
         if is_answer(cell):
-            _note_error(notebook, cell)
+            _note_error(notebook, cell, name_of(cell), check_of(cell))
         elif cell.metadata[NBGRADER]["grade"]:
             _read_score(notebook, cell)
 
 
-def _note_error(notebook: Any, cell: Any) -> None:
-    error = next((output for output in cell.outputs if output.output_type == "error"), None)
+def _is_of(cell: Any, role: str) -> bool:
+    return bool(cell.metadata.get(METADATA, {}).get("role") == role)
+
+
+def _note_own_error(notebook: Any, cell: Any, answers: set[str]) -> None:
+    """A cell of the learner's own that stopped is worth a note where it was to set an answer."""
+    given = sorted(names_set(source_of(cell)) & answers)
+    if given:
+        check = next(check for check in GROUPS if given[0] in variables_of(check))
+        _note_error(notebook, cell, f"{check}: the learner's own cell that sets {given[0]}", check)
+
+
+def _note_error(notebook: Any, cell: Any, name: str, check: str) -> None:
+    error = _error_of(cell)
     if error is None:
         return
     if error.ename in _STOPPED:
-        add_note(notebook, f"{name_of(cell)} was stopped, since it ran longer than is allowed", check_of(cell))
+        add_note(notebook, f"{name} was stopped, since it ran longer than is allowed", check)
         return
     why = f"{error.ename}: {error.evalue}".strip(": \n").split("\n")[0][:120]
     # IPython names a cell by a number that is another one each time.
     why = re.sub(r"\(\d+\.py, line (\d+)\)", r"(line \1)", why)
-    add_note(notebook, f"{name_of(cell)} stopped with {why}", check_of(cell))
+    add_note(notebook, f"{name} stopped with {why}{hint_on(notebook, cell, check, error)}", check)
+
+
+def _error_of(cell: Any) -> Any:
+    return next((output for output in cell.outputs if output.output_type == "error"), None)
 
 
 def _read_score(notebook: Any, cell: Any) -> None:
     check, points = check_of(cell), float(cell.metadata[NBGRADER]["points"])
-    error = next((output for output in cell.outputs if output.output_type == "error"), None)
+    error = _error_of(cell)
     if error is not None:
         raise NotGraded(f"the check of {check} itself stopped with {error.ename}: {error.evalue}"[:200])
     cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]

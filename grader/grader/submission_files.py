@@ -1,0 +1,115 @@
+"""The files of a submission: which notebooks lie in it under which names, and a copy that nbgrader can read."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.class_folder import ClassFolder
+from grader.course import notebooks_in
+from grader.releases import RELEASE
+
+_UTF8 = "utf-8"
+_SHOWN = 6
+
+
+def why_not_found(folder: ClassFolder, level: str, student: str) -> str | None:
+    """A sentence where a notebook of the level is not there under its name and another file looks like it; else None.
+
+    A file that a browser or a zip has renamed is no missing answer. The instructor sees both names and puts it right.
+    """
+    wanted = _wanted(folder, level)
+    found = _found(_submitted(folder, level, student))
+    missing = [name for name in wanted if name not in found]
+    others = [name for name in found if name not in wanted]
+    if missing and missing == wanted:
+        return f"none of the level's notebooks was handed in: wanted {_listed(wanted)}; found {_listed(others)}"
+    renamed = [(name, other) for name in missing for other in others if _looks_like(other, name)]
+    if not renamed:
+        return None
+    name, other = renamed[0]
+    return f"{name} was not handed in under that name, but {other} was; rename it if that is the notebook"
+
+
+def notes_on_files(folder: ClassFolder, level: str, student: str) -> tuple[str, ...]:
+    """What a graded submission lacks, and what in it was not looked at."""
+    wanted = _wanted(folder, level)
+    found = _found(_submitted(folder, level, student))
+    missing = [f"{name} was not handed in" for name in wanted if name not in found]
+    beside = [
+        f"{other} was not graded; {name} was"
+        for name in wanted
+        for other in found
+        if name in found and other not in wanted and _looks_like(other, name)
+    ]
+    return (*missing, *beside[:_SHOWN])
+
+
+@contextmanager
+def readable(folder: ClassFolder, level: str, student: str) -> Iterator[None]:
+    """nbgrader reads UTF-8 without a mark at its start, and nothing else: where a notebook was saved otherwise, it is
+    given a copy of the submission. What was handed in stays as it is.
+    """
+    other = {path: text for path in notebooks_in(_submitted(folder, level, student)) if (text := _recoded(path))}
+    if not other:
+        yield
+        return
+    coursedir = folder.api.coursedir
+    given = coursedir.submitted_directory
+    with tempfile.TemporaryDirectory(dir=folder.root, prefix=".reading-") as copies:
+        source = Path(coursedir.format_path(given, student, level))
+        try:
+            coursedir.submitted_directory = Path(copies).name
+            copy = Path(coursedir.format_path(Path(copies).name, student, level))
+            shutil.copytree(source, copy, symlinks=True)
+            for path, text in other.items():
+                (copy / path.name).unlink()
+                (copy / path.name).write_text(text, encoding=_UTF8)
+            yield
+        finally:
+            coursedir.submitted_directory = given
+
+
+def _recoded(path: Path) -> str | None:
+    """The text of a notebook that is not plain UTF-8; None where it is, or where it cannot be told what it is."""
+    raw = path.read_bytes()
+    encoding = json.detect_encoding(raw)
+    if encoding == _UTF8:
+        return None
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+def _submitted(folder: ClassFolder, level: str, student: str) -> Path:
+    coursedir = folder.api.coursedir
+    return Path(coursedir.format_path(coursedir.submitted_directory, student, level))
+
+
+def _wanted(folder: ClassFolder, level: str) -> list[str]:
+    return [path.name for path in notebooks_in(folder.root / RELEASE / level)]
+
+
+def _found(submission: Path) -> list[str]:
+    """Every notebook below the folder, named from there; hidden files and folders are nobody's work."""
+    names = [path.relative_to(submission) for path in sorted(submission.rglob("*.ipynb")) if path.is_file()]
+    return [name.as_posix() for name in names if not any(part.startswith(".") for part in name.parts)]
+
+
+def _looks_like(other: str, name: str) -> bool:
+    return _letters(Path(name).stem) in _letters(Path(other).stem)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text).casefold()
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more if names else "no notebook"
