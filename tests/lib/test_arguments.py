@@ -107,3 +107,32 @@ def test_a_rational_too_large_for_a_float_raises_nothing_but_the_sentence(number
     with pytest.raises(TypeError, match=re.escape("B is the number of requests")):
         arguments.count("B", "the number of requests", Fraction(10**400, 3))
     assert arguments.positive_real("p", "the number of bytes", 10**400) == 10**400
+
+
+def test_a_count_has_bounds() -> None:
+    assert arguments.count("B", "the number of requests", 0, at_least=0) == 0
+    assert arguments.count("B", "the number of requests", 5, most=5) == 5
+    for value, words in ((-1, "must be at least 0, but got -1"), (6, "but 6 is more than any can have")):
+        with pytest.raises(ValueError, match=f"^B is the number of requests.* {words}$"):
+            arguments.count("B", "the number of requests", value, at_least=0, most=5)
+
+
+@pytest.mark.parametrize("number", [10**400, 10**5000, -(10**5000)], ids=["1e400", "1e5000", "-1e5000"])
+def test_a_number_too_long_to_write_out_is_still_refused_in_a_short_sentence(number: int) -> None:
+    for check in (arguments.count, arguments.amount, arguments.share):
+        with pytest.raises(ValueError, match="^B is the number of requests") as refusal:
+            check("B", "the number of requests", number)
+        assert len(str(refusal.value)) < 160
+
+
+def test_a_fraction_too_large_for_a_float_is_more_than_there_can_be() -> None:
+    with pytest.raises(ValueError, match="^p is the number of bytes, but .* is more than there can be$"):
+        arguments.positive_real("p", "the number of bytes", Fraction(10**400, 3))
+
+
+def test_a_share_is_at_most_1_whatever_number_it_is() -> None:
+    assert arguments.share("u", "a share", Fraction(1, 2)) == 0.5
+    with pytest.raises(ValueError, match=re.escape("u is a share, at most 1, but got Fraction(9, 2); 4.5 % is 0.045")):
+        arguments.share("u", "a share", Fraction(9, 2))
+    with pytest.raises(ValueError, match="but got 1.5$"):
+        arguments.share("u", "a share", 1.5)

@@ -6,21 +6,20 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from llmserving.figures import HbmBudget, LessonFigure, hbm_bar
+from llmserving.figures import HbmBudget, hbm_bar
 from llmserving.figures.labels import GAP, spread
 from llmserving.figures.palette import INK, KV_CACHE, WEIGHTS
 from llmserving.units import GB
 from matplotlib import rcParams
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.text import Text
 from matplotlib.transforms import Bbox
+
+from tests.figure_texts import overlapping, text_boxes
 
 MEMORIES = st.integers(1, 300 * GB)
 BUCKETS = st.one_of(st.just(0), st.integers(0, 10**6), st.integers(0, 400 * GB), st.integers(0, 10**14))
@@ -34,22 +33,6 @@ DEGENERATE = [
     (141 * GB, 10**8, 10**8),
     (1, 1, 10**14),
 ]
-
-
-def text_boxes(figure: LessonFigure) -> dict[str, Bbox]:
-    """Where each text lies, in pixels of a rendering at 144 dots an inch."""
-    figure.set_dpi(144)
-    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
-    texts = [text for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text()]
-    return {f"{index} {text.get_text()}": text.get_window_extent(renderer) for index, text in enumerate(texts)}
-
-
-def overlapping(boxes: dict[str, Bbox]) -> list[tuple[str, str]]:
-    return [
-        (one, other)
-        for (one, a), (other, b) in combinations(boxes.items(), 2)
-        if min(a.x1, b.x1) - max(a.x0, b.x0) > 1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 2
-    ]
 
 
 @given(MEMORIES, BUCKETS, BUCKETS)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llmserving import GB, GiB, kv_bytes, kv_cache
+from llmserving import GB, GiB, kv_bytes
 
 counts = st.integers(1, 10**6)
 widths = st.sampled_from([4, 2, 1, 0.5])
@@ -66,4 +67,7 @@ def test_a_width_that_leaves_a_part_of_a_byte_is_refused_with_common_ones() -> N
 
 
 def test_the_examples_in_the_docstrings_hold() -> None:
-    assert doctest.testmod(kv_cache).failed == 0
+    for name in ("kv_cache", "kv_pool"):
+        result = doctest.testmod(importlib.import_module(f"llmserving.{name}"))
+        assert result.attempted
+        assert not result.failed

@@ -1,5 +1,7 @@
 """Explorers of the course: sliders around the figures. What they show is computed elsewhere in llmserving."""
 
+from llmserving.explorers.batch import BatchExplorer, batch_explorer
 from llmserving.explorers.hbm import HbmExplorer, hbm_explorer
+from llmserving.explorers.memory import MemoryExplorer, memory_explorer
 
-__all__ = ["HbmExplorer", "hbm_explorer"]
+__all__ = ["BatchExplorer", "HbmExplorer", "MemoryExplorer", "batch_explorer", "hbm_explorer", "memory_explorer"]

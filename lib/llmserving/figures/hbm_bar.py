@@ -10,11 +10,10 @@ from llmserving.figures.budget import HbmBudget
 from llmserving.figures.labels import LINE_HEIGHT, Label, draw_labels
 from llmserving.figures.levers import LEVERS_ALT, LEVERS_HEIGHT, draw_levers
 from llmserving.figures.palette import KV_CACHE, WEIGHTS
-from llmserving.figures.shapes import draw_box, draw_line, draw_outline, text_width, write
+from llmserving.figures.shapes import TITLE_HEIGHT, TITLE_SIZE, checked_title, draw_box, draw_line, draw_outline, write
 
 WIDTH, LEFT, RIGHT = 720.0, 10.0, 710.0
 BAR_HEIGHT, LEADER, TICK = 46.0, 14.0, 7.0
-TITLE_SIZE, TITLE_HEIGHT = 14.0, 28.0
 
 
 def hbm_bar(
@@ -33,8 +32,7 @@ def hbm_bar(
     size; `levers` adds what attacks each bucket and which phase feels it. ValueError where a text is too wide.
     """
     budget = HbmBudget(memory_bytes, weight_bytes, kv_bytes)
-    if title is not None and text_width(title, bold=True, size=TITLE_SIZE) > RIGHT - LEFT:
-        raise ValueError(f"the title is wider than the figure; shorten {title!r}")
+    title = checked_title(title, RIGHT - LEFT)
     labels_top = 6 + (TITLE_HEIGHT if title else 0.0)
     bar_top = labels_top + LINE_HEIGHT * (3 if weight_note or kv_note else 2) + LEADER
     # The second line under the bar is kept free where the buckets fit, so that a live figure does not jump.

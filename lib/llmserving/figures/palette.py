@@ -1,4 +1,4 @@
-"""The course's two colours, each with a hatching of its own, so that colour never carries the meaning alone.
+"""The course's two colours and two more, each with a hatching of its own, so that colour never carries the meaning alone.
 
 The faces stand out from a dark page and the outlines from a white one by at least 3 to 1, and orange and teal stay
 apart for every common kind of colour blindness.
@@ -23,3 +23,6 @@ class Fill:
 # Hatchings of straight lines: dots look as good, but make the SVG fifteen times as long.
 WEIGHTS = Fill(face="#e8993a", line="#7a4300", hatch="///")
 KV_CACHE = Fill(face="#35b0a2", line="#07524a", hatch="--")
+# What only an engine's own budget has.
+ACTIVATIONS = Fill(face="#a892e6", line="#3f2a7d", hatch="\\\\\\")
+OTHER = Fill(face="#9aa4af", line="#39424c", hatch="||")

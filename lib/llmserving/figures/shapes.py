@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
@@ -10,10 +11,12 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
+from llmserving import arguments
 from llmserving.figures.base import LessonFigure
 from llmserving.figures.palette import INK, Fill
 
 FONT_SIZE = 12.5
+TITLE_SIZE, TITLE_HEIGHT = 14.0, 28.0
 
 
 def draw_box(
@@ -58,6 +61,15 @@ def write(
 def text_width(text: str, *, bold: bool = False, size: float = FONT_SIZE) -> float:
     """Width in figure units in matplotlib's own font, which is wider than the fonts a page replaces it with."""
     return float(text_to_path.get_text_width_height_descent(text, _font(bold, size), False)[0])
+
+
+def checked_title(title: Any, room: float) -> str | None:
+    """The title of a figure that has `room` for it in a line; TypeError or ValueError where it is none or too wide."""
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title is a text or None, but got {arguments.shown(title)}")
+    if title and text_width(title, bold=True, size=TITLE_SIZE) > room:
+        raise ValueError(f"the title is wider than the figure; shorten {title!r}")
+    return title
 
 
 def _font(bold: bool, size: float) -> FontProperties:

@@ -1,0 +1,28 @@
+"""`python -m llmserving plan MODEL GPU`: the library's questions from a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from llmserving import plan_command
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 where it has an answer, 2 with a sentence on stderr where the question makes no sense."""
+    parser = argparse.ArgumentParser(prog="python -m llmserving", description="How large language models are served.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    plan_command.add_parser(commands)
+    asked = parser.parse_args(arguments)
+    try:
+        answer = asked.run(asked)
+    except (ValueError, TypeError) as refusal:
+        print(f"{parser.prog} {asked.command}: {refusal}", file=sys.stderr)
+        return 2
+    print(answer)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
