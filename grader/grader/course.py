@@ -13,7 +13,6 @@ import nbformat
 from grader.errors import UserError
 
 START_HERE = "START_HERE.ipynb"
-CHECKPOINTS = ".ipynb_checkpoints"
 
 
 def find_notebooks(given: Path | None = None) -> Path:
