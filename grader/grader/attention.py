@@ -38,13 +38,18 @@ def reason_of(result: Mapping[str, Any]) -> str:
     return _KNOWN.get(name) or f"it could not be processed ({name}: {text[:160]})".replace(": )", ")")
 
 
-def note_attention(root: Path, level: str, student: str, result: Mapping[str, Any]) -> str:
-    """Keep the reason and the log below needs_attention/; gives back the reason."""
+def reason_with_notebook(result: Mapping[str, Any]) -> str:
+    """The same, with the notebook at which it failed."""
     at = _NOTEBOOK.findall(str(result.get("log", "")))
-    reason = printable(f"{at[-1]}: {reason_of(result)}" if at else reason_of(result))
+    return f"{at[-1]}: {reason_of(result)}" if at else reason_of(result)
+
+
+def note_attention(root: Path, level: str, student: str, reason: str, log: str = "") -> str:
+    """Keep the reason, and nbgrader's log for the curious, below needs_attention/; gives back the reason as kept."""
+    reason = printable(reason)
     path = _path(root, level, student)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{reason}\n\n{result.get('log', '')}\n{result.get('error', '')}\n", encoding="utf-8")
+    path.write_text(f"{reason}\n\n{log}\n", encoding="utf-8")
     return reason
 
 

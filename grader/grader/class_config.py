@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nbconvert.preprocessors import ClearMetadataPreprocessor
+from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader import preprocessors as stock
 from sqlalchemy.exc import SAWarning
 
@@ -23,8 +24,10 @@ def configure(c: Any, config_file: str, notebooks: str) -> None:
     notebooks: the course's notebooks, which are nbgrader's source directory.
     """
     _find_commands_of_this_environment()
-    # One warning a submission about nbgrader's own queries; nothing an instructor could act on.
-    warnings.filterwarnings("ignore", category=SAWarning)
+    # nbgrader's own queries, and nbformat mending ids as it reads (keep_one_of_each says what became of copies): nothing
+    # that an instructor could act on.
+    for category in (SAWarning, DuplicateCellId, MissingIDFieldWarning):
+        warnings.filterwarnings("ignore", category=category)
     c.CourseDirectory.root = str(Path(config_file).resolve().parent)
     c.CourseDirectory.source_directory = notebooks
     c.ClearSolutions.code_stub = CODE_STUB

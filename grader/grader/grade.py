@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import shutil
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from llmserving.units import format_number
-from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader.api import MissingEntry
 
-from grader.attention import clear_attention, note_attention
+from grader.attention import clear_attention, note_attention, reason_with_notebook
 from grader.class_folder import SUBMITTED, ClassFolder
 from grader.course import levels_in, require_level
-from grader.errors import NotGraded, UserError
+from grader.errors import UserError
 from grader.kernel import require_key
 from grader.releases import read_releases
 from grader.report import notes_of
@@ -57,14 +55,11 @@ def grade(folder: ClassFolder, levels: Sequence[str], say: Callable[[str], None]
         if not found:
             say(f"{level}  nothing was handed in: {SUBMITTED}/*/{level} is empty.")
     graded = []
-    with warnings.catch_warnings():
-        # nbformat mends the ids of a notebook as it reads it; keep_one_of_each says what became of the copies.
-        for category in (DuplicateCellId, MissingIDFieldWarning):
-            warnings.filterwarnings("ignore", category=category)
-        for level in levels:
-            for student in students[level]:
-                graded.append(_grade_one(folder, level, student))
-                say(graded[-1].line(width=max(map(len, students[level]))))
+    for level in levels:
+        width = max(map(len, students[level]), default=0)
+        for student in students[level]:
+            graded.append(_grade_one(folder, level, student))
+            say(graded[-1].line(width))
     return graded
 
 
@@ -79,15 +74,14 @@ def summary(graded: Sequence[Graded]) -> str:
 def _grade_one(folder: ClassFolder, level: str, student: str) -> Graded:
     unfound = why_not_found(folder, level, student)
     if unfound is not None:
-        result = {"success": False, "error": f"{NotGraded.__module__}.{NotGraded.__name__}: {unfound}"}
-    else:
-        with readable(folder, level, student):
-            result = folder.api.autograde(level, student, force=True)
+        return _not_graded(folder, level, student, unfound)
+    with readable(folder, level, student):
+        result = folder.api.autograde(level, student, force=True)
     if result["success"]:
         result = folder.api.generate_feedback(level, student, force=True)
     if not result["success"]:
-        _withdraw_grades(folder, level, student)
-        return Graded(student, level, reason=note_attention(folder.root, level, student, result))
+        log = f"{result.get('log', '')}\n{result.get('error', '')}"  # nbgrader leaves out what is empty
+        return _not_graded(folder, level, student, reason_with_notebook(result), log)
     clear_attention(folder.root, level, student)
     with folder.gradebook as gradebook:
         submission = gradebook.find_submission(level, student)
@@ -95,6 +89,11 @@ def _grade_one(folder: ClassFolder, level: str, student: str) -> Graded:
     notes = [*notes_on_files(folder, level, student), *notes_of(folder, level, student)]
     # Said of two notebooks, it is read once.
     return Graded(student, level, score, points, tuple(dict.fromkeys(notes)))
+
+
+def _not_graded(folder: ClassFolder, level: str, student: str, reason: str, log: str = "") -> Graded:
+    _withdraw_grades(folder, level, student)
+    return Graded(student, level, reason=note_attention(folder.root, level, student, reason, log))
 
 
 def _withdraw_grades(folder: ClassFolder, level: str, student: str) -> None:

@@ -17,6 +17,15 @@ Answers = Mapping[str, float]
 Formula = Callable[[Numbers, Answers], float]
 
 
+def times(right: Formula, factor: Formula | float) -> Formula:
+    """`right`, off by a factor: a number, or one that depends on the draw."""
+
+    def wrong(numbers: Numbers, answers: Answers) -> float:
+        return right(numbers, answers) * (factor(numbers, answers) if callable(factor) else factor)
+
+    return wrong
+
+
 @dataclass(frozen=True)
 class Tolerance:
     """How far from right is still right; `reason` says why."""

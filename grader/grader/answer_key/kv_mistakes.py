@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from llmserving.exercises.draws import Numbers
-
-from grader.answer_key.key import Answers, Formula, Misconception
+from grader.answer_key.key import Formula, Misconception, times
 
 SIX_FACTORS = "The six factors"
-
-
-def times(right: Formula, factor: Formula) -> Formula:
-    def wrong(numbers: Numbers, answers: Answers) -> float:
-        return right(numbers, answers) * factor(numbers, answers)
-
-    return wrong
 
 
 # name, factor by which the size comes out wrong, sentence

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from llmserving.exercises.draws import Numbers
 from llmserving.units import BYTES_PER_UNIT, GB, KB, MB, GiB, KiB, MiB
 
-from grader.answer_key.key import Answers, Formula, Misconception
+from grader.answer_key.key import Formula, Misconception, times
 
 UNITS = "Units"
-
-
-def scaled(right: Formula, factor: float) -> Formula:
-    def wrong(numbers: Numbers, answers: Answers) -> float:
-        return right(numbers, answers) * factor
-
-    return wrong
 
 
 def gigabyte_mistakes(right: Formula) -> tuple[Misconception, ...]:
@@ -22,13 +14,13 @@ def gigabyte_mistakes(right: Formula) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "gib_for_gb",
-            scaled(right, GB / GiB),
+            times(right, GB / GiB),
             "That is the size in GiB, units of 2³⁰ bytes. A GB is 10⁹ bytes, so the number of GB is 7.4 % larger.",
             UNITS,
         ),
         Misconception(
             "gb_labelled_gib",
-            scaled(right, GiB / GB),
+            times(right, GiB / GB),
             "The number would be right in GB, but it counts as GiB, units of 2³⁰ bytes: check the unit you wrote, or "
             "whether you converted the wrong way.",
             UNITS,
@@ -37,7 +29,7 @@ def gigabyte_mistakes(right: Formula) -> tuple[Misconception, ...]:
         *(
             Misconception(
                 f"{unit.lower()}_for_gb",
-                scaled(right, GB / BYTES_PER_UNIT[unit]),
+                times(right, GB / BYTES_PER_UNIT[unit]),
                 f"The size is right, counted in {unit}; the answer is asked for in GB.",
                 UNITS,
             )
@@ -53,7 +45,7 @@ def byte_mistakes(right: Formula) -> tuple[Misconception, ...]:
         *(
             Misconception(
                 f"{name.lower()}_for_bytes",
-                scaled(right, 1 / size),
+                times(right, 1 / size),
                 f"The size is right, counted in {name}; the answer is asked for in bytes.",
                 UNITS,
             )
@@ -65,7 +57,7 @@ def byte_mistakes(right: Formula) -> tuple[Misconception, ...]:
 def bits_for_bytes(right: Formula) -> Misconception:
     return Misconception(
         "bits_for_bytes",
-        scaled(right, 8),
+        times(right, 8),
         "Eight times the right size: that counts bits. A byte has 8 of them.",
         UNITS,
     )

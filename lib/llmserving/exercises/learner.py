@@ -15,7 +15,7 @@ from llmserving.exercises.course import LEVELS
 from llmserving.exercises.exercise import Exercise
 from llmserving.exercises.hints import next_hint, part_in_need
 from llmserving.exercises.progress import Progress, Record
-from llmserving.exercises.statement import statement_markdown
+from llmserving.exercises.statement import question_blocks
 from llmserving.exercises.verdict_card import recorded, verdict_card
 
 PROGRESS = Progress()
@@ -78,12 +78,13 @@ def status() -> Shown:
 
     def cards() -> list[Card]:
         rows = [("notebook", "exercise", "state", "points")]
+        records = PROGRESS.records()
         for exercise in (exercise for level in LEVELS for exercise in level.exercises):
-            record = PROGRESS.record(exercise.id)
+            record = records.get(exercise.id, Record())
             rows.append(
                 (exercise.notebook, exercise.id, _state(exercise, record), points_of(record.best, exercise.points))
             )
-        solved = sum(PROGRESS.record(exercise_id).solved is not None for exercise_id in EXERCISES)
+        solved = sum(name in EXERCISES and record.solved is not None for name, record in records.items())
         kept = (
             ()
             if session.records_folder()
@@ -104,7 +105,7 @@ def _answer_key() -> Any | None:
 def _practice_card(exercise: Exercise, learner: str) -> Card:
     number = PROGRESS.note_practice(exercise.id)
     name = f"{exercise.id}#{number}"
-    blocks = statement_markdown(exercise, f"{learner}#{number}").split("\n\n")[2:]
+    blocks = question_blocks(exercise, f"{learner}#{number}")
     question = [re.sub(r"^- ", "", block, flags=re.MULTILINE) for block in blocks]
     answers = ", ".join("..." for _ in exercise.parts)
     return Card(f"{name} · practice", "plain", (*question, f'Answer with `check("{name}", {answers})`.'))

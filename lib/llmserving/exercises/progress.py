@@ -59,7 +59,7 @@ class Progress:
         self.warning: str | None = None
 
     def record(self, exercise_id: str) -> Record:
-        return self._load().get(exercise_id, Record())
+        return self.records().get(exercise_id, Record())
 
     def note_attempt(self, verdict: Verdict) -> None:
         states = [part.state for part in verdict.parts.values()]
@@ -89,7 +89,8 @@ class Progress:
         self._store(exercise_id, record)
         return record.practice
 
-    def _load(self) -> dict[str, Record]:
+    def records(self) -> dict[str, Record]:
+        """Every record, by exercise id, as the folder has them now."""
         path = self._path()
         if self._only_in_memory or path is None or not path.exists():
             return self._memory
@@ -110,7 +111,7 @@ class Progress:
         return self._memory
 
     def _store(self, exercise_id: str, record: Record) -> None:
-        records = {**self._load(), exercise_id: record}
+        records = {**self.records(), exercise_id: record}
         self._memory = records
         path = self._path()
         if path is None:

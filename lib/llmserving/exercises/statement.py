@@ -9,16 +9,20 @@ from llmserving.units import format_number
 
 def statement_markdown(exercise: Exercise, learner: str = DEFAULT_LEARNER) -> str:
     """Markdown: heading, what it takes, the question, the answers asked for, and the lettered options."""
+    head = [f"### {exercise.id} · {exercise.title}", f"*{_effort(exercise)}*"]
+    return "\n\n".join([*head, *question_blocks(exercise, learner)])
+
+
+def question_blocks(exercise: Exercise, learner: str) -> list[str]:
+    """The statement without its heading, as the paragraphs and lists that it is made of."""
     blocks = [
-        f"### {exercise.id} · {exercise.title}",
-        f"*{_effort(exercise)}*",
         fill(exercise.statement, exercise, learner),
         "\n".join(f"- `{part.variable}`: {fill(part.asks, exercise, learner)}" for part in exercise.parts),
     ]
     for letters in _distinct_lists(exercise, learner):
         blocks.append("Choose from:")
         blocks.append("\n".join(f"- **{letter}** {option.text}" for letter, option in letters.items()))
-    return "\n\n".join(blocks)
+    return blocks
 
 
 def fill(template: str, exercise: Exercise, learner: str) -> str:
