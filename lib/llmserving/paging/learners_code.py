@@ -1,0 +1,67 @@
+"""What an exception of an allocator is, a refusal in the words of paging or a bug, and at which of its lines it arose.
+
+A refusal is raised by a `raise` statement. An exception that Python raised itself, such as an IndexError of a list, is a
+bug, except that a look-up may fail where a refusal is due: `self.tables[request]` of a freed request is one.
+"""
+
+from __future__ import annotations
+
+import linecache
+import opcode
+import sysconfig
+from pathlib import Path
+from types import TracebackType
+
+_RAISE = opcode.opmap["RAISE_VARARGS"]
+_NOT_THE_LEARNERS = (str(Path(__file__).parents[1]), *(sysconfig.get_path(name) for name in ("stdlib", "purelib")))
+
+
+class LearnersBug(Exception):
+    """The code of the allocator that is played went wrong; the text is the sentence that tells it."""
+
+
+def is_refusal(error: Exception, *, due: bool) -> bool:
+    """Whether the allocator refused. `due`: the operation had to be refused, or might have been."""
+    if isinstance(error, NotImplementedError):
+        return False
+    if _was_raised_by_a_statement(error):
+        return True
+    return due and isinstance(error, LookupError | ValueError | StopIteration)
+
+
+def sentence_of(error: BaseException) -> str:
+    """What an exception says, with its type where that is all there is to it or Python's own."""
+    said = str(error).strip().rstrip(".")
+    if not said:
+        return type(error).__name__
+    return said if _was_raised_by_a_statement(error) and " " in said else f"{type(error).__name__}: {said}"
+
+
+def bug(method: str, error: Exception, caller: str = "the script") -> LearnersBug:
+    """The sentence that tells a bug in `method`, with the line of the learner's at which it came up."""
+    where = _line(error.__traceback__)
+    if isinstance(error, NotImplementedError):
+        said = str(error).strip().rstrip(".")
+        return LearnersBug(f"{method} is not written yet" + (f": {said}" if said else ""))
+    if isinstance(error, TypeError) and not where:
+        return LearnersBug(f"{method} cannot be called as {caller} calls it: {error}")
+    return LearnersBug(f"{method} stopped with a bug, {type(error).__name__}: {error}{where}")
+
+
+def _was_raised_by_a_statement(error: BaseException) -> bool:
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE
+
+
+def _line(traceback: TracebackType | None) -> str:
+    """The innermost line that is neither the library's nor Python's own, in words; '' where there is none."""
+    found = ""
+    while traceback is not None:
+        code, number = traceback.tb_frame.f_code, traceback.tb_lineno
+        if not code.co_filename.startswith(_NOT_THE_LEARNERS):
+            text = linecache.getline(code.co_filename, number).strip()
+            found = f", in {code.co_name}, line {number}" + (f": {text}" if text else "")
+        traceback = traceback.tb_next
+    return found
