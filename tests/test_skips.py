@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import skips
+from tests import skips, traces
 
 TESTS = Path(__file__).parent
 
@@ -27,6 +27,24 @@ def test_a_missing_browser_is_a_skip_outside_ci_and_a_failure_in_it() -> None:
     reason = f"Skipped: no Chromium: {skips.OUTSIDE_CI_ONLY['no Chromium']}"
     assert skips.allowed(reason, ci=False)
     assert not skips.allowed(reason, ci=True)
+
+
+def test_missing_traces_are_a_skip_everywhere() -> None:
+    reason = f"Skipped: no traces: {skips.ALLOWED_IN_CI['no traces']}"
+    assert skips.allowed(reason, ci=False)
+    assert skips.allowed(reason, ci=True)
+    assert not skips.allowed("Skipped: no traces: none today", ci=True)
+
+
+def test_traces_that_are_named_but_not_there_are_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(traces.VARIABLE, str(tmp_path))
+    with pytest.raises(
+        AssertionError, match="LLMSERVING_TRACES names .*, but there is no AzureLLMInferenceTrace_conv.csv"
+    ):
+        traces.need_azure("conv")
+    monkeypatch.delenv(traces.VARIABLE)
+    with pytest.raises(pytest.skip.Exception, match="^no traces: "):
+        traces.need_azure("conv")
 
 
 def test_a_run_in_ci_with_an_unlisted_skip_is_red(run_in_ci: pytest.Pytester) -> None:

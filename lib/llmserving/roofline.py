@@ -24,7 +24,7 @@ HALF_PRECISION = ("bf16", "fp16")
 
 def ridge_point(gpu: Gpu | str, compute_dtype: str | None = None) -> float:
     """FLOPs for each byte of HBM at which `gpu` computes as fast as it reads; by default in 16 bits."""
-    return _roof(gpu, compute_dtype).ridge
+    return roof_of(gpu, compute_dtype).ridge
 
 
 def predict_prefill(
@@ -65,7 +65,7 @@ def critical_batch(
     so leaves it alone. With `context`, of the whole step with that many tokens cached for each request, which brings
     bytes as well as arithmetic: where its bytes take longer, no batch is large enough, and the answer is infinity.
     """
-    spec, roof = model_of(model), _roof(gpu, compute_dtype)
+    spec, roof = model_of(model), roof_of(gpu, compute_dtype)
     ranks, _ = checked_parallelism(spec, tensor_parallel, 1)
     token_bytes(spec, kv_dtype, ranks)  # refuses a dtype that the model cannot have, also where none is read
     if context is None:
@@ -112,7 +112,7 @@ def _predict(
         batch=batch,
         tokens_per_request=tokens,
         tokens=in_step,
-        roof=_roof(gpu, compute_dtype, compute_share, bandwidth_share),
+        roof=roof_of(gpu, compute_dtype, compute_share, bandwidth_share),
         matmul=matmul_work(model, in_step, weight_dtype, ranks, activations=activations),
         attention=attention(model, batch, tokens, kv_dtype, ranks),
         communication_bytes=sent,
@@ -120,7 +120,8 @@ def _predict(
     )
 
 
-def _roof(gpu: Gpu | str, compute_dtype: str | None = None, compute_share: Any = 1, bandwidth_share: Any = 1) -> Roof:
+def roof_of(gpu: Gpu | str, compute_dtype: str | None = None, compute_share: Any = 1, bandwidth_share: Any = 1) -> Roof:
+    """The two limits of a GPU, in the dtype that is multiplied (by default 16 bits), as far as they are reached."""
     card = gpu_of(gpu)
     if compute_dtype is not None and not isinstance(compute_dtype, str):
         raise TypeError(

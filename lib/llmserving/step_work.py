@@ -48,17 +48,35 @@ def matmul_work(
 
 def decode_attention_work(model: ModelSpec, batch: int, context: int, kv_dtype: str, tensor_parallel: int) -> Work:
     """Attention of one new token of each request over the `context` tokens cached for it, the new one included."""
-    tokens = sum(_looked_at(context, model, windowed=windowed) for windowed in model.windowed)
-    flops = batch * tokens * _flops_per_pair(model, decode=True) / tensor_parallel
-    return Work(flops, batch * tokens * _kv_bytes_per_token_and_layer(model, kv_dtype, tensor_parallel))
+    return decode_work(model, batch * attended_tokens(model, context), kv_dtype, tensor_parallel)
 
 
 def prefill_attention_work(model: ModelSpec, batch: int, tokens: int, kv_dtype: str, tensor_parallel: int) -> Work:
     """Attention of every token of a prompt over those before it; keys and values are written once and read once."""
-    pairs = sum(_causal_pairs(tokens, model, windowed=windowed) for windowed in model.windowed)
-    flops = batch * pairs * _flops_per_pair(model, decode=False) / tensor_parallel
-    cached = batch * tokens * model.layers * _kv_bytes_per_token_and_layer(model, kv_dtype, tensor_parallel)
-    return Work(flops, 2 * cached)
+    return prefill_work(model, batch * attended_pairs(model, tokens), 2 * batch * tokens, kv_dtype, tensor_parallel)
+
+
+def attended_tokens(model: ModelSpec, context: int) -> int:
+    """Tokens that the last of `context` tokens attends to, added up over all layers."""
+    return sum(_looked_at(context, model, windowed=windowed) for windowed in model.windowed)
+
+
+def attended_pairs(model: ModelSpec, tokens: int) -> int:
+    """Pairs of a token of a prompt and one that it attends to, added up over all layers."""
+    return sum(_causal_pairs(tokens, model, windowed=windowed) for windowed in model.windowed)
+
+
+def decode_work(model: ModelSpec, attended: int, kv_dtype: str, tensor_parallel: int) -> Work:
+    """Attention of new tokens over `attended` cached ones, of all requests and layers: each is read once."""
+    flops = attended * _flops_per_pair(model, decode=True) / tensor_parallel
+    return Work(flops, attended * _kv_bytes_per_token_and_layer(model, kv_dtype, tensor_parallel))
+
+
+def prefill_work(model: ModelSpec, pairs: int, tokens_moved: int, kv_dtype: str, tensor_parallel: int) -> Work:
+    """Attention of prompt tokens over `pairs` of all layers, with so many tokens written to the cache or read from it."""
+    flops = pairs * _flops_per_pair(model, decode=False) / tensor_parallel
+    moved = tokens_moved * model.layers * _kv_bytes_per_token_and_layer(model, kv_dtype, tensor_parallel)
+    return Work(flops, moved)
 
 
 def all_reduce_bytes(model: ModelSpec, tokens: int, tensor_parallel: int) -> float:

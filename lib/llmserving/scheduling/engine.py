@@ -1,0 +1,100 @@
+"""An inference engine step by step: the slow and obvious version, which also plays a learner's scheduler or allocator.
+
+A step computes some tokens of each request that was scheduled: a whole prompt or a piece of it, or one new token. It ends
+with one token more for each whose prompt is complete. The first token comes out of the prompt's own pass; a token that a
+step gives enters the cache with the next step. Arrivals are noticed between steps.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from llmserving.paging.learners_code import LearnersBug, bug
+from llmserving.scheduling.memory import KvMemory
+from llmserving.scheduling.moves import Moves
+from llmserving.scheduling.policies import Policy, StaticBatching
+from llmserving.scheduling.request import Workload
+from llmserving.scheduling.rules import BrokenRuleError, check_step
+from llmserving.scheduling.sequence import Sequence
+from llmserving.scheduling.step import Step
+from llmserving.scheduling.step_clock import StepClock
+
+
+class Engine(Moves):
+    """The loop around a policy: who has arrived, its moves, how long they take, and who is given a token for them."""
+
+    def __init__(
+        self, workload: Workload, policy: Policy, memory: KvMemory, clock: StepClock, allocator: Any = None
+    ) -> None:
+        super().__init__(policy, memory, allocator)
+        self.clock = clock
+        self._arriving = deque(Sequence(request, place) for place, request in enumerate(workload))
+
+    def run(self, ended: Callable[[int], object]) -> None:
+        """Step until every request is done or rejected; `ended` is told of how many more that is so."""
+        try:
+            self._run(ended)
+        except LearnersBug as bug:
+            self._broken("allocator", str(bug))
+
+    def _run(self, ended: Callable[[int], object]) -> None:
+        while self._arriving or self.waiting or self.running:
+            events = len(self.events)
+            if self._arriving and not self.waiting and not self.running:
+                self.time_s = max(self.time_s, self._arriving[0].request.arrival_s)
+            self._arrive()
+            if self.waiting or self.running:
+                self._take_step()
+            ended(sum(event.kind in ("finish", "reject") for event in self.events[events:]))
+
+    def _take_step(self) -> None:
+        self.step += 1
+        self.moves = Step()
+        self._schedule()
+        static = isinstance(self.policy, StaticBatching)
+        shape = self.moves.padded_shape(self.clock) if static else self.moves.shape(self.clock)
+        cost = shape.cost(self.clock)
+        cached = sum(sequence.cached for sequence in self.running if not sequence.done)
+        held = self.memory.num_blocks - self.free_blocks
+        seconds = cost.seconds + self.clock.swap_seconds(self.moves.swapped_tokens)
+        self.tally.add_step(cost, seconds, shape, held, cached, len(self.running))
+        self.tally.swapped_tokens += self.moves.swapped_tokens
+        self.time_s += seconds
+        self._arrive()
+        for sequence in list(self.running):
+            if not sequence.left and not sequence.done and self.moves.has(sequence):
+                self._give_token(sequence, hold=static)
+
+    def _schedule(self) -> None:
+        """The policy's moves, held against the rules; a bug in its code breaks one, too."""
+        try:
+            self.policy.schedule(self)
+        except (BrokenRuleError, LearnersBug):
+            raise
+        except Exception as error:
+            self._broken("bug", str(bug("schedule", error, caller="the engine")))
+        check_step(self)
+
+    def _give_token(self, sequence: Sequence, *, hold: bool) -> None:
+        """The step's token for one request; where it was the last, its memory is free, or held until its batch is done."""
+        sequence.produced += 1
+        if sequence.produced == 1:
+            self._event("first token", sequence)
+        if sequence.produced < sequence.request.output_tokens:
+            return
+        sequence.done = True
+        if not hold or all(other.done for other in self.running):
+            for leaving in list(self.running) if hold else [sequence]:
+                self.running.remove(leaving)
+                self._allocator.free(leaving.request.id)
+        self._event("finish", sequence)
+
+    def _arrive(self) -> None:
+        while self._arriving and self._arriving[0].request.arrival_s <= self.time_s:
+            sequence = self._arriving.popleft()
+            fits = self.memory.can_ever_hold(sequence.request)
+            if fits:
+                self.waiting.append(sequence)
+            self._event("arrive" if fits else "reject", sequence, sequence.request.arrival_s)

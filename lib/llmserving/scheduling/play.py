@@ -1,0 +1,119 @@
+"""Play a workload on a scheduler, whoever wrote it, and see what happens: events, steps, the first broken rule.
+
+A scheduler has a method `schedule(engine)`, called before every step. It reads `engine.waiting` and `engine.running`,
+asks `can_admit` and `can_decode`, and makes moves: `admit`, `prefill`, `decode`, `preempt`. Where it has `max_num_seqs`
+or `token_budget`, its moves are held against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from llmserving import arguments
+from llmserving.hardware import Gpu
+from llmserving.models import ModelSpec
+from llmserving.paging.learners_code import LearnersBug, bug
+from llmserving.scheduling.memory import KvMemory
+from llmserving.scheduling.observed import ObservedEngine
+from llmserving.scheduling.playback import SchedulePlayback
+from llmserving.scheduling.policies import (
+    POLICIES,
+    ChunkedPrefill,
+    ContinuousBatching,
+    Policy,
+    StaticBatching,
+)
+from llmserving.scheduling.policy_checks import checked_policy
+from llmserving.scheduling.request import Request, Workload
+from llmserving.scheduling.rules import BrokenRuleError
+from llmserving.scheduling.scenarios import TWO_AND_A_FULL_POOL, Scenario
+from llmserving.scheduling.simulate import check_ids, known_settings
+from llmserving.scheduling.step_clock import StepClock
+
+
+def play_schedule(
+    workload: Scenario | Workload | Iterable[Request] = TWO_AND_A_FULL_POOL,
+    policy: Any = "continuous",
+    model: ModelSpec | str = "llama-2-13b",
+    gpu: Gpu | str = "a100-80gb",
+    *,
+    num_blocks: Any = None,
+    block_size: Any = None,
+    allocator: Any = None,
+    **settings: Any,
+) -> SchedulePlayback:
+    """Serve a small workload step by step, from a KV cache of `num_blocks` blocks of `block_size` tokens.
+
+    policy: "static", "continuous" or "chunked", with the limits of the scenario, or a scheduler: a class or a function,
+    called without arguments, or an object with `schedule(engine)`. allocator: the learner's own, a class or a function of
+    (num_blocks, block_size) or a fresh object, by default the course's. num_blocks and block_size are by default those of
+    the scenario. settings: those of `StepClock`. A static batch reserves memory for the longest request, as in `simulate`.
+
+    The playback ends at the first broken rule; a bug in the code that is played, and a loop that does not end, are told
+    as one. Only a loop that never looks at the engine goes on until it is interrupted.
+    """
+    scenario = _scenario(workload, num_blocks, block_size)
+    clock = StepClock(model, gpu, **known_settings(settings, "play_schedule"))
+    requests = scenario.workload
+    memory = KvMemory(scenario.num_blocks, scenario.block_size, "paged", max(one.tokens for one in requests))
+    engine = made = None
+    broken: BrokenRuleError | None = None
+    try:
+        made = _made(policy, scenario)
+        if isinstance(made, StaticBatching):
+            memory = KvMemory(memory.num_blocks, memory.block_size, "contiguous", memory.max_len)
+        engine = ObservedEngine(requests, made, memory, clock, allocator)
+        engine.run(lambda _: None)
+    except LearnersBug as told:
+        broken = BrokenRuleError("bug", str(told), 0, 0)
+    except BrokenRuleError as error:
+        broken = error
+    notes, steps = (engine.notes, engine.steps) if engine is not None else ([], [])
+    swaps = getattr(made, "preemption", "recompute") == "swap"
+    return SchedulePlayback(requests, memory, tuple(notes), tuple(steps), broken, swaps)
+
+
+def _scenario(workload: Any, num_blocks: Any, block_size: Any) -> Scenario:
+    if isinstance(workload, Scenario):
+        check_ids(workload.workload)
+        return Scenario(
+            workload.title,
+            workload.workload,
+            workload.num_blocks if num_blocks is None else num_blocks,
+            workload.block_size if block_size is None else block_size,
+            workload.max_num_seqs,
+            workload.token_budget,
+        )
+    if num_blocks is None or block_size is None:
+        raise TypeError("num_blocks and block_size are needed to play a workload; a Scenario has its own")
+    requests = workload if isinstance(workload, Workload) else Workload(workload, "workload")
+    check_ids(requests)
+    return Scenario(requests.name, requests, num_blocks, block_size)
+
+
+def _made(policy: Any, scenario: Scenario) -> Policy:
+    """The course's policy with the scenario's limits, or the learner's, made if need be."""
+    rows = scenario.max_num_seqs
+    if isinstance(policy, str) and policy in POLICIES:
+        kind = POLICIES[policy]
+        if kind is StaticBatching:
+            return StaticBatching(rows)
+        return (
+            ContinuousBatching(rows)
+            if kind is ContinuousBatching
+            else ChunkedPrefill(rows, token_budget=scenario.token_budget)
+        )
+    if isinstance(policy, type) or (callable(policy) and not hasattr(policy, "schedule")):
+        name = getattr(policy, "__name__", "the function")
+        try:
+            made = policy()
+        except Exception as error:
+            raise bug(f"{name}()", error, caller="the engine") from None
+        if not callable(getattr(made, "schedule", None)):
+            raise TypeError(
+                f"policy is a class or a function that makes an object with a method schedule(engine), but {name}() gave "
+                f"{arguments.shown(made)}"
+            )
+        policy = made
+    return checked_policy(policy)
