@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constr
 ROOT_OPTION := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: lab test test-slow lint format reset pictures clean
+.PHONY: lab test test-slow bench lint format reset pictures clean
 
 lab: .venv/ready
 	$(BIN)/python -m grader learn $(LEARN) $(if $(LEARNER),--learner $(LEARNER))
@@ -24,6 +24,10 @@ test: .venv/ready-for-tests lint
 
 test-slow: .venv/ready-for-tests
 	$(PYTEST) -m slow tests
+
+# One process: what runs beside a benchmark is part of its time.
+bench: .venv/ready-for-tests
+	$(BIN)/python -m pytest --benchmark-enable --benchmark-only tests/benchmarks
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""One axis of a curve: where a value lies in figure units, and which values get a tick."""
+"""The axes of a curve: where a value lies in figure units, and which values get a tick."""
 
 from __future__ import annotations
 
@@ -48,6 +48,35 @@ class LogAxis:
         decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         values = [step * 10.0**decade for decade in decades for step in steps]
         return [value for value in values if self.holds(value)]
+
+
+@dataclass(frozen=True)
+class LinearAxis:
+    """Values from `low` to `high` laid out evenly from `start` to `end` in figure units.
+
+    whole: what is counted has no halves, so neither have the ticks.
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+    whole: bool = False
+
+    def at(self, value: float) -> float:
+        """Where `value` lies; what is outside the axis is drawn outside it."""
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def ticks(self, room: float) -> list[float]:
+        """Multiples of 1, 2 or 5 times a power of ten, as many as leave `room` units between neighbours."""
+        least = room / abs(self.end - self.start) * (self.high - self.low)
+        decade = 10.0 ** math.floor(math.log10(least))
+        step = next(factor * decade for factor in (1, 2, 5, 10, 20) if factor * decade >= least)
+        step = max(step, 1.0) if self.whole else step
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        # Rounded to the step's own digits, so that 3 * 0.1 is 0.3.
+        digits = max(0, 1 - math.floor(math.log10(step)))
+        return [round(index * step, digits) for index in range(first, last + 1)]
 
 
 def surrounding(values: list[float], margin: float = 1.25) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""A row of line samples with their names: dashes tell the lines apart where colours cannot."""
+"""A row of samples with their names: dashes and hatching tell them apart where colours cannot."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from matplotlib.lines import Line2D
 
 from llmserving.figures.base import LessonFigure
 from llmserving.figures.labels import LINE_HEIGHT
-from llmserving.figures.palette import INK
-from llmserving.figures.shapes import text_width, write
+from llmserving.figures.palette import INK, Fill
+from llmserving.figures.shapes import draw_box, draw_outline, text_width, write
 
 SAMPLE, SPACE, BETWEEN = 30.0, 7.0, 22.0
 
@@ -24,11 +24,25 @@ class Stroke:
     opacity: float = 1
 
 
+@dataclass(frozen=True)
+class Outline:
+    """An empty box."""
+
+    dashed: bool = False
+    width: float = 1.1
+
+
+Sample = Stroke | Fill | Outline | str  # a str is a sign that is written
+
+
 # A prediction often lies on a wall: a broad band leaves the thin line on top of it to be seen.
 PREDICTION = Stroke(7, opacity=0.55)
 BEYOND = Stroke(3, opacity=0.55)
 MEMORY_WALL = Stroke(1.4, (6, 3))
 COMPUTE_WALL = Stroke(1.4, (1.5, 2))
+COUNT = Stroke(1.8)
+RESERVED = Stroke(1.6, (5, 2.5))
+CAPACITY = Stroke(2.8)
 
 
 def draw_stroke(figure: LessonFigure, x: Sequence[float], y: Sequence[float], stroke: Stroke) -> None:
@@ -39,25 +53,36 @@ def draw_stroke(figure: LessonFigure, x: Sequence[float], y: Sequence[float], st
     figure.add_drawing(line)
 
 
-def legend_lines(entries: Sequence[tuple[str, Stroke]], low: float, high: float) -> list[list[tuple[str, Stroke]]]:
+def legend_lines(entries: Sequence[tuple[str, Sample]], low: float, high: float) -> list[list[tuple[str, Sample]]]:
     """The entries in as few lines as hold them between `low` and `high`."""
-    lines: list[list[tuple[str, Stroke]]] = [[]]
+    lines: list[list[tuple[str, Sample]]] = [[]]
     x = low
-    for name, stroke in entries:
+    for name, sample in entries:
         width = SAMPLE + SPACE + text_width(name)
         if lines[-1] and x + width > high:
             lines.append([])
             x = low
-        lines[-1].append((name, stroke))
+        lines[-1].append((name, sample))
         x += width + BETWEEN
     return lines
 
 
-def draw_legend(figure: LessonFigure, lines: Sequence[Sequence[tuple[str, Stroke]]], top: float, low: float) -> None:
+def draw_legend(figure: LessonFigure, lines: Sequence[Sequence[tuple[str, Sample]]], top: float, low: float) -> None:
     """Draw `lines` of a legend from y = `top` down."""
     for row, entries in enumerate(lines):
         x, y = low, top + (row + 0.5) * LINE_HEIGHT
-        for name, stroke in entries:
-            draw_stroke(figure, [x, x + SAMPLE], [y, y], stroke)
+        for name, sample in entries:
+            _draw_sample(figure, x, y, sample)
             write(figure, x + SAMPLE + SPACE, y, name)
             x += SAMPLE + SPACE + text_width(name) + BETWEEN
+
+
+def _draw_sample(figure: LessonFigure, x: float, y: float, sample: Sample) -> None:
+    if isinstance(sample, Stroke):
+        draw_stroke(figure, [x, x + SAMPLE], [y, y], sample)
+    elif isinstance(sample, Fill):
+        draw_box(figure, x, y - 5, SAMPLE, 10, sample)
+    elif isinstance(sample, str):
+        write(figure, x + SAMPLE / 2, y, sample, centred=True)
+    else:
+        draw_outline(figure, x, y - 4, SAMPLE, 8, dashed=sample.dashed, line_width=sample.width)

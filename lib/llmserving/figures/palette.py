@@ -26,3 +26,7 @@ KV_CACHE = Fill(face="#35b0a2", line="#07524a", hatch="--")
 # What only an engine's own budget has.
 ACTIVATIONS = Fill(face="#a892e6", line="#3f2a7d", hatch="\\\\\\")
 OTHER = Fill(face="#9aa4af", line="#39424c", hatch="||")
+# Shared blocks are KV cache all the same. Prefill is what fills the activations; decode has a fill of its own.
+SHARED = Fill(face=KV_CACHE.face, line=KV_CACHE.line, hatch="xxx")
+PREFILL = Fill(face=ACTIVATIONS.face, line=ACTIVATIONS.line, hatch=ACTIVATIONS.hatch)
+DECODE = Fill(face=OTHER.face, line=OTHER.line, hatch="")

@@ -6,21 +6,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from llmserving.figures.axis import LogAxis
+from llmserving.figures.axis import LinearAxis, LogAxis
 from llmserving.figures.base import LessonFigure
 from llmserving.figures.legend import Stroke, draw_stroke
 from llmserving.figures.shapes import draw_line, draw_outline, text_width, write
+from llmserving.units import format_number
 
 TICK_SIZE = 11.5
-Y_ROOM, X_ROOM = 22.0, 44.0
+Y_ROOM, X_ROOM, TIME_ROOM = 22.0, 44.0, 64.0
 
 
 @dataclass(frozen=True)
 class Panel:
     """Where x and y lie. The y axis starts at its bottom, so `y.start` is the larger of the two."""
 
-    x: LogAxis
-    y: LogAxis
+    x: LogAxis | LinearAxis
+    y: LogAxis | LinearAxis
+
+    @property
+    def x_ticks(self) -> list[float]:
+        """Powers of two of a batch, round values of a time."""
+        return self.x.powers_of_two(X_ROOM) if isinstance(self.x, LogAxis) else self.x.ticks(TIME_ROOM)
 
     def draw_frame(self, figure: LessonFigure, y_text: Callable[[float], str]) -> None:
         """Frame, gridlines and y ticks."""
@@ -30,14 +36,14 @@ class Panel:
             draw_line(figure, [left, right], [y, y], width=0.3)
             label = y_text(tick)
             write(figure, left - 7 - text_width(label, size=TICK_SIZE), y, label, size=TICK_SIZE)
-        for tick in self.x.powers_of_two(X_ROOM):
+        for tick in self.x_ticks:
             draw_line(figure, [self.x.at(tick)] * 2, [top, bottom], width=0.3)
         draw_outline(figure, left, top, right - left, bottom - top)
 
     def draw_x_ticks(self, figure: LessonFigure, name: str) -> None:
-        """Powers of two under the frame, and what they count."""
-        for tick in self.x.powers_of_two(X_ROOM):
-            write(figure, self.x.at(tick), self.y.start + 12, f"{tick:,.0f}", centred=True, size=TICK_SIZE)
+        """Numbers under the frame, and what they count."""
+        for tick in self.x_ticks:
+            write(figure, self.x.at(tick), self.y.start + 12, format_number(tick, 6), centred=True, size=TICK_SIZE)
         write(figure, (self.x.start + self.x.end) / 2, self.y.start + 30, name, centred=True)
 
     def draw_curve(self, figure: LessonFigure, x: Sequence[float], y: Sequence[float], stroke: Stroke) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Polygon, Rectangle
 from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
@@ -29,11 +29,26 @@ def draw_box(
 
 
 def draw_outline(
-    figure: LessonFigure, x: float, y: float, width: float, height: float, *, dashed: bool = False
+    figure: LessonFigure,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    *,
+    dashed: bool = False,
+    line_width: float = 1.1,
 ) -> None:
     """An empty rectangle with its corner at (x, y)."""
     style = (0, (2, 2)) if dashed else "solid"
-    figure.add_drawing(Rectangle((x, y), width, height, fill=False, edgecolor=INK, linewidth=1.1, linestyle=style))
+    box = Rectangle((x, y), width, height, fill=False, edgecolor=INK, linewidth=line_width, linestyle=style)
+    figure.add_drawing(box)
+
+
+def draw_area(figure: LessonFigure, x: Sequence[float], y: Sequence[float], base: float, fill: Fill) -> None:
+    """The filled and hatched area between the points (x[i], y[i]) and the height `base`; no line around it."""
+    corners = [(x[0], base), *zip(x, y, strict=True), (x[-1], base)]
+    area = Polygon(corners, closed=True, facecolor=fill.face, edgecolor=fill.line, hatch=fill.hatch, linewidth=0)
+    figure.add_drawing(area)
 
 
 def draw_line(figure: LessonFigure, x: Sequence[float], y: Sequence[float], width: float = 1.1) -> None:
@@ -61,6 +76,27 @@ def write(
 def text_width(text: str, *, bold: bool = False, size: float = FONT_SIZE) -> float:
     """Width in figure units in matplotlib's own font, which is wider than the fonts a page replaces it with."""
     return float(text_to_path.get_text_width_height_descent(text, _font(bold, size), False)[0])
+
+
+def wrapped(text: str, room: float, *, size: float = FONT_SIZE) -> list[str]:
+    """The words of `text` in lines of at most `room`; a word wider than that has a line of its own."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size=size) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def shortened(text: str, room: float, *, bold: bool = False, size: float = FONT_SIZE) -> str:
+    """`text`, or as much of its beginning as leaves room for an ellipsis."""
+    if text_width(text, bold=bold, size=size) <= room:
+        return text
+    while text and text_width(f"{text}…", bold=bold, size=size) > room:
+        text = text[:-1]
+    return f"{text}…"
 
 
 def checked_title(title: Any, room: float) -> str | None:
