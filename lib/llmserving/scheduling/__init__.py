@@ -17,9 +17,10 @@ from llmserving.scheduling.scenarios import (
     Scenario,
 )
 from llmserving.scheduling.sequence import Sequence
+from llmserving.scheduling.served import Served, Spread
 from llmserving.scheduling.simulate import Simulation, simulate
 from llmserving.scheduling.step_clock import StepClock
-from llmserving.scheduling.summary import Served, Spread, Summary
+from llmserving.scheduling.summary import Summary
 from llmserving.scheduling.traces import azure_trace, mooncake_trace
 from llmserving.scheduling.workload import synthetic_workload
 from llmserving.scheduling.workload_statistics import statistics

@@ -1,34 +1,22 @@
 """Continuous batching, with or without chunks, without a loop over the requests of a step.
 
-The same events as `Engine`, in time and memory that grow with the requests and steps, not with the tokens. What makes that
-possible: all that decode take one token a step, so who needs a fresh block, and who ends, is known by the step's number
-from the moment they start.
+The same events as `Engine`, in time and memory that grow with the requests and steps, not with the tokens: `Decoders` says
+how that is possible.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable
 
 from llmserving.events import Event, SchedulingKind
+from llmserving.scheduling.decoders import Decoders, Row
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.policies import ContinuousBatching
-from llmserving.scheduling.request import Request, Workload
+from llmserving.scheduling.request import Workload
 from llmserving.scheduling.step import StepShape
 from llmserving.scheduling.step_clock import StepClock
 from llmserving.scheduling.tally import Tally
-
-
-class Row:
-    """A request while it is served. While it decodes, its cache holds `offset` + the step's number of tokens."""
-
-    __slots__ = ("cached", "decodes", "last_step", "offset", "place", "produced", "request", "target")
-
-    def __init__(self, request: Request, place: int) -> None:
-        self.request, self.place = request, place  # in the order of arrival
-        self.cached = self.produced = self.offset = self.last_step = 0
-        self.target = request.prompt_tokens
-        self.decodes = False
 
 
 class FastEngine:
@@ -45,10 +33,7 @@ class FastEngine:
         self.events: list[Event] = []
         self.tally = Tally()
         self._arriving = deque(workload)
-        self._decoding = 0
-        self._offsets = 0  # of all that decode: with the step's number, their tokens in the cache
-        self._needing = [0] * memory.block_size  # how many need a block in a step, by its number modulo the block size
-        self._ending: defaultdict[int, list[Row]] = defaultdict(list)
+        self._decoders = Decoders(memory.block_size)
         self._begun: list[Row] = []  # running, and their prompts not yet complete
 
     def run(self, ended: Callable[[int], object]) -> None:
@@ -64,7 +49,7 @@ class FastEngine:
     def _take_step(self) -> int:
         self.step += 1
         settled, swapped = self._take_blocks()
-        decoding, cached = self._decoding, self._offsets + self._decoding * self.step
+        decoding, cached = self._decoders.count, self._decoders.cached_tokens(self.step)
         contexts = self._attended(cached)
         chunks: list[tuple[int, int]] = []
         complete: list[Row] = []
@@ -81,7 +66,7 @@ class FastEngine:
                 budget = self._prefill(row, budget, chunks, complete)
                 continue
             swapped += row.cached
-            self._start_decoding(row, self.step)
+            self._decoders.start(row, self.step)
             decoding, cached = decoding + 1, cached + row.cached + 1
             contexts += self.clock.attended(row.cached + 1)
             budget = None if budget is None else budget - 1
@@ -111,10 +96,7 @@ class FastEngine:
         self.tally.swapped_tokens += swapped
         self.time_s += seconds
         ended = self._arrive()
-        ending = self._ending.pop(self.step, [])
-        for row in ending:
-            self._stop_decoding(row, self.step)
-        for row in sorted(ending + complete, key=lambda row: row.place):
+        for row in sorted(self._decoders.end(self.step) + complete, key=lambda row: row.place):
             ended += self._give_token(row)
         return ended
 
@@ -122,13 +104,13 @@ class FastEngine:
         """A block for each that needs one to decode; whether all could, and how many tokens had to leave for the host."""
         if not self.memory.is_paged:
             return True, 0
-        needed = self._needing[self.step % self.memory.block_size]
+        needed = self._decoders.needing_block(self.step)
         if needed <= self.free:
             self.free -= needed
             return True, 0
         before, swapped = len(self.running), 0
         for row in list(self.running):
-            if not row.decodes or (row.offset + self.step - 1) % self.memory.block_size:
+            if not (row.decodes and self._decoders.needs_block(row, self.step)):
                 continue
             while row.decodes and not self.free:
                 swapped += self._preempt(self.running[-1])
@@ -140,8 +122,7 @@ class FastEngine:
         self.running.remove(row)
         swapped = 0
         if row.decodes:
-            self._ending[row.last_step].remove(row)
-            self._stop_decoding(row, self.step - 1)
+            self._decoders.interrupt(row, self.step)
             self.free += self.memory.blocks_for(row.cached)
             swapped = row.cached if self.policy.preemption == "swap" else 0
         else:
@@ -186,30 +167,12 @@ class FastEngine:
         if row.produced == 1:
             self._event("first token", row)
         if row.produced < row.request.output_tokens:
-            self._start_decoding(row, self.step + 1)
+            self._decoders.start(row, self.step + 1)
             return 0
         self.running.remove(row)
         self.free += self.memory.blocks_for(row.cached)
         self._event("finish", row)
         return 1
-
-    def _start_decoding(self, row: Row, first_step: int) -> None:
-        row.decodes = True
-        row.offset = row.cached + 1 - first_step
-        row.last_step = first_step + row.request.output_tokens - row.produced - 1
-        self._decoding += 1
-        self._offsets += row.offset
-        self._needing[(1 - row.offset) % self.memory.block_size] += 1
-        self._ending[row.last_step].append(row)
-
-    def _stop_decoding(self, row: Row, after_step: int) -> None:
-        """It decodes no more; `after_step` was the last in which it did. Of what it is given, the last is still to come."""
-        row.decodes = False
-        row.cached = row.offset + after_step
-        row.produced = row.request.output_tokens - max(1, row.last_step - after_step)
-        self._decoding -= 1
-        self._offsets -= row.offset
-        self._needing[(1 - row.offset) % self.memory.block_size] -= 1
 
     def _attended(self, cached: int) -> int:
         """What all that decode attend to in this step, with `cached` tokens in the cache together."""

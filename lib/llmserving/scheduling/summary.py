@@ -2,54 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from llmserving import arguments
 from llmserving.events import Event
 from llmserving.scheduling.memory import KvMemory
-from llmserving.scheduling.request import Request, Workload
+from llmserving.scheduling.request import Workload
+from llmserving.scheduling.served import Served, Spread, served_requests, spread
 from llmserving.scheduling.step_clock import StepClock
 from llmserving.scheduling.tally import Tally
 from llmserving.units import format_number, format_seconds
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Seconds: the mean, and what half, 95 % and 99 % of the requests stay within."""
-
-    mean: float
-    p50: float
-    p95: float
-    p99: float
-
-    def __str__(self) -> str:
-        parts = (f"{name} {format_seconds(value)}" for name, value in vars(self).items())
-        return ", ".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """One request that was served, with the times that its events tell, in seconds since the start."""
-
-    request: Request
-    first_token_s: float
-    finish_s: float
-    preemptions: int
-
-    @property
-    def time_to_first_token_s(self) -> float:
-        """From arrival to the end of the step that gave the first token."""
-        return self.first_token_s - self.request.arrival_s
-
-    @property
-    def time_per_output_token_s(self) -> float | None:
-        """The mean time between its tokens; None where it was given only one."""
-        between = self.request.output_tokens - 1
-        return (self.finish_s - self.first_token_s) / between if between else None
 
 
 @dataclass(frozen=True)
@@ -93,12 +57,12 @@ class Summary:
     @property
     def time_to_first_token(self) -> Spread | None:
         """None where no request was served."""
-        return _spread(one.time_to_first_token_s for one in self.served)
+        return spread(one.time_to_first_token_s for one in self.served)
 
     @property
     def time_per_output_token(self) -> Spread | None:
         """Over the requests that were given two tokens or more; None where there are none."""
-        return _spread(one.time_per_output_token_s for one in self.served)
+        return spread(one.time_per_output_token_s for one in self.served)
 
     @property
     def preemptions(self) -> int:
@@ -170,34 +134,13 @@ class Summary:
         return "\n".join(lines)
 
 
-def summarize(workload: Workload, events: Iterable[Event], tally: Tally, memory: KvMemory, clock: StepClock) -> Summary:
+def summarize(workload: Workload, events: Sequence[Event], tally: Tally, memory: KvMemory, clock: StepClock) -> Summary:
     """The summary of a simulation whose clock has stopped."""
-    by_id = {request.id: request for request in workload}
-    first: dict[Hashable, float] = {}
-    preempted: dict[Hashable, int] = {}
-    served: list[Served] = []
-    rejected, end = 0, 0.0
-    for event in events:
-        if event.kind == "first token":
-            first[event.request] = event.time_s
-        elif event.kind == "preempt":
-            preempted[event.request] = preempted.get(event.request, 0) + 1
-        elif event.kind == "finish":
-            request = by_id[event.request]  # type: ignore[index]
-            served.append(Served(request, first[event.request], event.time_s, preempted.get(event.request, 0)))
-            end = max(end, event.time_s)
-        rejected += event.kind == "reject"
-    start = workload[0].arrival_s if len(workload) else 0.0
+    served = tuple(served_requests(workload, events))
+    rejected = sum(event.kind == "reject" for event in events)
+    duration = max(one.finish_s for one in served) - workload[0].arrival_s if served else 0.0
     peaks = clock.roof.flops_per_s, clock.roof.bandwidth_bytes_per_s
-    return Summary(workload.name, tuple(served), rejected, max(0.0, end - start), tally, memory, *peaks)
-
-
-def _spread(values: Iterable[float | None]) -> Spread | None:
-    known = [value for value in values if value is not None]
-    if not known:
-        return None
-    p50, p95, p99 = np.quantile(known, [0.5, 0.95, 0.99])
-    return Spread(float(np.mean(known)), float(p50), float(p95), float(p99))
+    return Summary(workload.name, served, rejected, duration, tally, memory, *peaks)
 
 
 def _percent(share: float) -> str:
