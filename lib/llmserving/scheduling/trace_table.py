@@ -29,7 +29,8 @@ SAMPLES = ((1000, 200, 2), (1000, 200, 4), (1000, 200, 8), (1024, 200, 4), (100,
 SYNTHETIC = 2_000
 ENOUGH_BLOCKS = 10**9
 POLICY_COLUMNS = (
-    "", "output tokens/s", "goodput, requests/s", "first token p50", "per token p50", "p99", "KV used", "preempted", "rejected"
+    "", "mean batch", "output tokens/s", "goodput, requests/s", "first token p50", "per token p50", "p99", "KV used",
+    "preempted", "rejected",
 )  # fmt: skip
 
 HEAD = """# What paging and continuous batching buy, on real traces
@@ -112,8 +113,8 @@ def _lengths(workloads: dict[str, Workload]) -> Iterator[str]:
 def _steps(workloads: dict[str, Workload]) -> Iterator[str]:
     yield (
         "## Continuous over static batching: decode steps\n\nAll requests are there at the start, in the order of the "
-        "trace. A static batch runs as many steps as its longest answer has tokens. No time is modelled: this is what "
-        "leaving the batch early is worth by itself.\n"
+        "trace; those that would not fill a last batch are left out. A static batch runs as many steps as its longest "
+        "answer has tokens. No time is modelled: this is what leaving the batch early is worth by itself.\n"
     )
     yield _row("static / continuous steps", *(f"batch {batch}" for batch in BATCHES))
     yield _row(*["---"] * (1 + len(BATCHES)))
@@ -152,8 +153,8 @@ def _prefixes(workload: Workload) -> Iterator[str]:
 
 def _samples() -> Iterator[str]:
     yield (
-        "## Several samples of one prompt\n\nForked from one another, the samples share the prompt's full blocks; "
-        f"each copies the partial one when it writes. Blocks of {BLOCK_SIZE} tokens.\n"
+        "## Several samples of one prompt\n\nForked from one another, the samples share the prompt's full blocks. A partial "
+        f"one is copied by all but the last who write into it. Blocks of {BLOCK_SIZE} tokens.\n"
     )
     yield _row("prompt", "output", "samples", "blocks shared", "blocks alone", "saved")
     yield _row(*["---"] * 6)
@@ -166,13 +167,14 @@ def _policies(workload: Workload) -> Iterator[str]:
     yield (
         "## The Azure conversation trace on one A100 with 80 GB\n\nLlama-2-13B in 16 bits, at half the trace's rate. Step "
         "times are the roofline's, so all of them are best cases. Goodput counts requests with a first token within "
-        "5 s and then one every 100 ms. What is longer than its reservation is rejected.\n"
+        "5 s and then one every 100 ms. A static batch has 32 rows, or as many as there is memory for. What is longer than "
+        "its reservation is rejected.\n"
     )
     yield _row(*POLICY_COLUMNS)
     yield _row(*["---"] * len(POLICY_COLUMNS))
     workload = workload.scaled(0.5)
     runs = {
-        "static batches of 32, reserved": simulate(workload, StaticBatching(32)),
+        "static batches, 4096 reserved": simulate(workload, StaticBatching(32), max_len=4096),
         "continuous, 4096 reserved": simulate(workload, "continuous", memory="contiguous", max_len=4096),
         "continuous, paged": simulate(workload, "continuous"),
         "chunked prefill of 512, paged": simulate(workload, ChunkedPrefill(token_budget=512)),
@@ -183,6 +185,7 @@ def _policies(workload: Workload) -> Iterator[str]:
             raise NoFreeBlocksError(f"{name}: no request could be served")
         yield _row(
             name,
+            format_number(told.mean_batch),
             format_number(told.throughput_tokens_per_s),
             format_number(told.goodput_requests_per_s(5, 0.1)),
             *map(format_seconds, (first.p50, each.p50, each.p99)),
