@@ -64,8 +64,12 @@ def text(name: str, value: Any) -> str:
     return value
 
 
-def share(name: str, meaning: str, value: Any) -> float:
-    """`value` as a float above 0 and at most 1; a number that looks like per cent is told what it would be."""
+def share(name: str, meaning: str, value: Any, *, or_none: bool = False) -> float:
+    """`value` as a float above 0 and at most 1, or also 0 where `or_none`; one that looks like per cent is told what it is."""
+    if or_none and not _is_bool(value) and isinstance(value, numbers.Real) and value <= 0:
+        if value < 0:
+            raise ValueError(f"{name} is {meaning} and must be at least 0, but got {shown(value)}")
+        return 0.0
     number = float(amount(name, meaning, value))
     if number > 1:
         advice = f"; {number:g} % is {number / 100:g}" if 2 <= number <= 100 else ""

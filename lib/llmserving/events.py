@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from typing import Literal, NamedTuple
 
 PagingKind = Literal["allocate", "append", "copy", "fork", "cache", "evict", "free", "write"]
-SchedulingKind = Literal["arrive", "reject", "prefill", "first token", "preempt", "resume", "finish"]
+SchedulingKind = Literal["arrive", "reject", "prefill", "first token", "preempt", "recomputed", "resume", "finish"]
 Kind = PagingKind | SchedulingKind
 
 
@@ -33,6 +33,8 @@ class Event(NamedTuple):
         prefill          a step begins that computes the prompt up to `tokens` tokens in the cache, all of it or a chunk.
         first token      the step ends that gave the request its first token.
         preempt          the request gave its blocks back and waits again, in front of all others.
+        recomputed       the step ends that computed the last of what a preempted request had lost, and it decodes again:
+                         that step gave it a token, which is not its first.
         resume           a swapped-out request's cache is back, and it decodes again.
         finish           the last token is there and the blocks are free.
     """

@@ -75,11 +75,11 @@ STEPS = [
 BROKEN = "Operation 3, append to 'b': block 1 was written while 'a' still reads it; copy it first (copy-on-write)."
 
 FULL = (
-    "Step 1, event 6 of 10: request 1 has its first token at 0.01278 s: its prompt is complete. 0 blocks are free.",
+    "Step 1, event 6 of 11: request 1 has its first token at 0.01278 s: its prompt is complete. 0 blocks are free.",
     "Runs: 0, 1. Waits: nobody. KV blocks held: 2 of 2.",
 )
 SENT_BACK = (
-    "Step 2, event 7 of 10: request 1 is sent back: request 0 needs a block for its next token, and none is free. It "
+    "Step 2, event 7 of 11: request 1 is sent back: request 0 needs a block for its next token, and none is free. It "
     "waits in front of all others; its cache is lost, and will be computed again. 1 block is free.",
     "Runs: 0. Waits: 1. KV blocks held: 1 of 2.",
 )

@@ -107,8 +107,9 @@ class NeverAsks(Plain):
 
 class MovesThemByHand(Plain):
     def schedule(self, engine: Any) -> None:
-        engine.running.append(engine.waiting.popleft())
-        engine.prefill(engine.running[0], 4)
+        sequence = engine.waiting.popleft()
+        engine.running.append(sequence)
+        engine.prefill(sequence, 4)
 
 
 class DropsThemByHand(Plain):
@@ -129,7 +130,7 @@ class StartsOver(Plain):
         if not engine.running:
             engine.admit()
         for sequence in engine.running:
-            sequence.start_over()
+            sequence._start_over()
             engine.prefill(sequence, 1)
 
 

@@ -10,10 +10,11 @@ from llmserving.events import Event
 from llmserving.scheduling import Engine, Request, Workload
 
 LETTERS = {
-    "arrive": "a", "reject": "x", "prefill": "p", "first token": "t", "preempt": "b", "resume": "r", "finish": "f"
+    "arrive": "a", "reject": "x", "prefill": "p", "first token": "t", "preempt": "b",
+    "recomputed": "c", "resume": "r", "finish": "f",
 }  # fmt: skip
 # One request's life: its prompt may be begun again; after its first token its cache is computed again or swapped back in.
-LIFE = re.compile("x|a(p+b)*p+t(b(r|p+))*f")
+LIFE = re.compile("x|a(p+b)*p+t(b(r|(p+b)*p+c))*f")
 
 
 def workload(*rows: tuple[float, int, int]) -> Workload:

@@ -54,6 +54,7 @@ SCHEDULE = [
     Event("prefill", 1, 5.0, 4, 40, 4),
     Event("reject", 2, 5.5, 4, 0, 4),
     Event("prefill", 1, 6.0, 5, 51, 4),
+    Event("recomputed", 1, 7.0, 5, 51, 4),
     Event("finish", 0, 8.0, 7, 110, 7),
     Event("finish", 1, 9.0, 8, 60, 8),
 ]

@@ -136,3 +136,17 @@ def test_a_share_is_at_most_1_whatever_number_it_is() -> None:
         arguments.share("u", "a share", Fraction(9, 2))
     with pytest.raises(ValueError, match="but got 1.5$"):
         arguments.share("u", "a share", 1.5)
+
+
+def test_a_share_may_be_none_where_that_makes_sense() -> None:
+    for none in (0, 0.0, -0.0, Fraction(0), np.float16(0)):
+        assert str(arguments.share("u", "a share", none, or_none=True)) == "0.0"
+    for below in (-0.1, -1, float("-inf")):
+        with pytest.raises(ValueError, match=f"^u is a share and must be at least 0, but got {below}$"):
+            arguments.share("u", "a share", below, or_none=True)
+    with pytest.raises(ValueError, match="u is a share and must be above 0, but got 0"):
+        arguments.share("u", "a share", 0)
+    with pytest.raises(TypeError, match="a truth value"):
+        arguments.share("u", "a share", False, or_none=True)
+    with pytest.raises(ValueError, match="NaN"):
+        arguments.share("u", "a share", float("nan"), or_none=True)

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from llmserving.events import Event
 from llmserving.figures import LessonFigure, batch_size_over_time, block_map, memory_over_time, request_gantt
 from llmserving.figures.axis import LinearAxis
 from llmserving.figures.block_grid import CELL_HEIGHT, GAUGE, BlockGrid
+from llmserving.figures.names import short_names
 from llmserving.figures.over_time import LEFT, RIGHT, step_path
 from llmserving.figures.palette import DECODE, INK, KV_CACHE, PREFILL, SHARED, Fill
 from llmserving.figures.shapes import shortened, text_width, wrapped
@@ -214,6 +215,54 @@ def test_owners_without_room_leave_their_number() -> None:
     legible(block_map(log, 64, 4))
 
 
+def test_a_map_without_its_caption_is_shorter_and_says_the_same_in_its_alt_text() -> None:
+    whole, bare = FIGURES["map"](), block_map(fork_and_copy(), 8, 4, 5, title="A fork and a copy", caption=False)
+    assert bare.alt_text == whole.alt_text
+    assert bare.height < whole.height
+    said = [words for words in words_of(whole) if words not in words_of(bare)]
+    assert " ".join(said).startswith("After event 5 of ")
+    legible(bare)
+
+
+def test_long_names_stay_apart_and_are_cut_in_the_same_way_at_every_event() -> None:
+    log: list[Event] = []
+    allocator = PagedAllocator(40, 4, log=log)
+    names = [f"sample-of-a-prompt-{number}" for number in range(1, 12)]
+    allocator.allocate("p", [1, 2, 3])
+    for name in names:
+        allocator.allocate(name, [1])
+    figure = block_map(log, 40, 4)
+    shown = [words for words in words_of(figure) if "…" in words]
+    assert len(set(shown)) == len(shown) == 11 + 7, "eleven in the grid, and seven of the eight rows"
+    legible(figure)
+    for upto in range(2, len(log)):
+        assert {words for words in words_of(block_map(log, 40, 4, upto)) if "…" in words} <= set(shown)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["sample-1", "sample-2", "sample-12"],
+        ["first-of-the-samples", "second-of-the-samples"],
+        ["user-0001-of-the-company", "user-0002-of-the-company", "user-0012-of-the-company"],
+        [1234567890123, 1234567890124, "a"],
+    ],
+)
+def test_different_names_are_different_where_they_are_short(names: list[Any]) -> None:
+    short = short_names(names, 50, size=11, bold=True)
+    assert len(set(short.values())) == len(names)
+    assert all(text_width(text, size=11, bold=True) <= 50 for text in short.values())
+    assert short_names(["a", 7], 50, size=11) == {"a": "a", 7: "7"}
+
+
+def test_a_block_with_hundreds_of_owners_is_drawn_at_once() -> None:
+    owners = tuple(f"sample-{number}" for number in range(2000))
+    grid = BlockGrid(replay_pool([], 8, 4))
+    began = time.process_time()
+    assert grid._whose(owners, False, 130) == "×2000 sample-0 …"
+    assert time.process_time() - began < 1
+
+
 # Curves over time
 
 
@@ -277,6 +326,7 @@ def test_a_step_function_holds_its_value_until_the_next() -> None:
     assert step_path(series, 5) == ([0, 1, 1, 3, 3, 5], [1, 1, 4, 4, 0, 0])
 
 
+@example(1e-9, 1e-6, 20.0, True)  # no whole number lies on it
 @given(st.floats(0, 1e6), st.floats(1e-6, 1e6), st.floats(20, 100), st.booleans())
 def test_linear_ticks_are_round_lie_on_the_axis_and_leave_room(
     low: float, span: float, room: float, whole: bool
@@ -306,7 +356,7 @@ def test_a_row_is_a_request_and_its_boxes_are_its_spans() -> None:
         assert np.array(drawn) == pytest.approx(np.array(expected)), phase
     assert "× rejected" in words_of(figure)
     assert "0: arrives at 0 s, waiting 1 s, prefill 1 s, decode 6 s, finished at 8 s." in figure.alt_text
-    assert "1: arrives at 0.5 s, waiting 1.5 s, prefill 1 s, decode 1 s, preempted 1 s, prefill 3 s" in figure.alt_text
+    assert "1: arrives at 0.5 s, waiting 1.5 s, prefill 1 s, decode 1 s, preempted 1 s, prefill 2 s" in figure.alt_text
     assert "2: rejected at 5.5 s." in figure.alt_text
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import ipywidgets
 import pytest
 from llmserving.explorers import PagingExplorer, paging_explorer
-from llmserving.paging import FORK_AND_COPY, FULL_POOL, SCRIPTS, Script
-from llmserving.paging.script import allocate, free
+from llmserving.paging import FORK_AND_COPY, FULL_POOL, SCRIPTS, Script, allocate, free
 
+from tests.figure_texts import text_boxes
 from tests.lib.allocators import Caching, Naive
 
 COPY = (
@@ -149,6 +149,25 @@ def test_every_moment_of_every_script_is_told(script: Script, allocator: Any) ->
 def test_the_pool_can_be_chosen() -> None:
     explorer = paging_explorer(FORK_AND_COPY, num_blocks=12, block_size=16)
     assert "Pool: 12 blocks of 16 tokens" in explorer.figure.alt_text
+
+
+def test_a_pool_that_is_too_large_to_be_stepped_through_is_refused_at_once() -> None:
+    with pytest.raises(
+        ValueError, match="num_blocks is 1000000, more than the 10,000 blocks that can be stepped through"
+    ):
+        paging_explorer(num_blocks=10**6)
+    with pytest.raises(ValueError, match=r"play\(script, allocator, num_blocks\)"):
+        paging_explorer(Script("large", (allocate("a", [1]),), 10_001, 4))
+    assert paging_explorer(num_blocks=10_000).sentence == "Nothing has happened yet: all 10,000 blocks are free."
+
+
+def test_what_the_sentence_says_is_not_drawn_above_the_map_too() -> None:
+    explorer = paging_explorer()
+    at(explorer, 3)
+    drawn = " ".join(key.split(" ", 1)[1] for key in text_boxes(explorer.figure))
+    assert "copies block 1 into block 2" in explorer.sentence
+    assert "copies block 1 into block 2" in explorer.figure.alt_text
+    assert "copies" not in drawn
 
 
 def test_it_can_be_named_and_worked_by_keyboard() -> None:

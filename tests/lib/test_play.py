@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import pydoc
 import re
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import llmserving.paging
+import numpy as np
 import pytest
 from llmserving.events import Event
 from llmserving.paging import (
     FORK_AND_COPY,
     FORK_AT_A_BOUNDARY,
     FULL_POOL,
+    HIT_ON_FREE_BLOCKS,
     SCRIPTS,
     SHARED_PREFIX,
     WHOLE_PROMPT_CACHED,
+    Allocator,
+    Operation,
     PagedAllocator,
     Playback,
     Script,
+    allocate,
+    append,
+    append_each,
+    fork,
+    free,
     play,
 )
 from llmserving.paging.audit import NAMES
-from llmserving.paging.script import allocate, append, append_each, fork
 from llmserving.replay import replay_pool
 
 from tests.lib.allocators import Caching, Counting, Naive
@@ -57,11 +68,47 @@ class AsDeque(Naive):
         return int(self.free_blocks.popleft())
 
 
+class AsDicts(Naive):
+    """A table is a dict from logical to physical blocks."""
+
+    def table(self, request: Any) -> Any:
+        return dict(enumerate(self.tables[request]))
+
+
+class AsArrays:
+    """What is asked for is numpy's."""
+
+    def __init__(self, num_blocks: int, block_size: int) -> None:
+        self._mine = Naive(num_blocks, block_size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._mine, name)
+
+    @property
+    def free_blocks(self) -> Any:
+        return np.array(self._mine.free_blocks, dtype=np.int32)
+
+    def table(self, request: Any) -> Any:
+        return np.array(self._mine.table(request))
+
+    def num_tokens(self, request: Any) -> Any:
+        return np.int64(self._mine.num_tokens(request))
+
+
+class AsNumberOfNumpy(AsArrays):
+    @property
+    def free_blocks(self) -> Any:
+        return np.array(len(self._mine.free_blocks))
+
+
 # Right ones.
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.title)
-@pytest.mark.parametrize("allocator", [None, PagedAllocator, cached, Naive, Caching, AsSet, AsDeque, Counting])
+@pytest.mark.parametrize(
+    "allocator",
+    [None, PagedAllocator, cached, Naive, Caching, AsSet, AsDeque, AsDicts, AsArrays, AsNumberOfNumpy, Counting],
+)
 def test_a_right_allocator_plays_every_script_to_its_end(script: Script, allocator: Any) -> None:
     before = repr(script)
     played = play(script, allocator)
@@ -137,6 +184,75 @@ def test_what_a_learners_prefix_cache_finds_was_cached_when_it_was_filled() -> N
 def test_the_events_can_be_replayed(script: Script, allocator: Any) -> None:
     played = play(script, allocator)
     assert replay_pool(played.events, played.num_blocks, played.block_size).number == len(played.events)
+
+
+def test_the_order_of_a_free_array_is_kept() -> None:
+    assert play(FORK_AND_COPY, AsArrays).events == play(FORK_AND_COPY, Naive).events
+    assert {event.free_list for event in play(FORK_AND_COPY, AsNumberOfNumpy).events} == {()}
+
+
+def test_a_hit_on_free_blocks_leaves_less_room_for_the_rest() -> None:
+    played = play(HIT_ON_FREE_BLOCKS)
+    assert [moment.refusal is not None for moment in played.moments].count(True) == 1
+    assert played.outcomes[3].refusal == "request 'b' needs 4 blocks, 2 of them cached, and 1 block is free besides"
+    [hit] = [event for event in played.events if event.cached_blocks]
+    assert (hit.request, hit.blocks[:2], hit.cached_blocks) == ("b", (0, 1), 2)
+
+
+def test_an_assertion_may_refuse_only_where_a_refusal_is_due() -> None:
+    class Asserts(Naive):
+        def append(self, request: Any, token: int) -> Any:
+            assert token != 60
+            super().append(request, token)
+
+    assert play(FULL_POOL, Counting).broken is None
+    name, operation, sentence = broken_in(play(FORK_AND_COPY, Asserts))
+    assert (name, operation) == ("bug", 3)
+    assert re.search(
+        r"append stopped with a bug, AssertionError(: .*)?, in append, line \d+: assert token != 60\.$", sentence
+    )
+
+
+def test_4000_operations_over_4000_blocks_take_seconds() -> None:
+    rounds = 800
+    script = [allocate("prompt", range(1000))]
+    for number in range(rounds):  # forty samples at a time
+        name = f"sample-{number}"
+        script += [fork("prompt", name), append(name, number), *append_each(name, [1, 2])]
+        script.append(free(f"sample-{number - 40}") if number >= 40 else append("prompt", number))
+    began = time.process_time()
+    played = play(script, PagedAllocator, 4000, 4)
+    assert played.broken is None
+    assert len(played.operations) == 4001
+    assert time.process_time() - began < 30
+
+
+def test_time_does_not_grow_with_the_square_of_the_pool() -> None:
+    seconds = []
+    for blocks in (4_000, 64_000):
+        began = time.process_time()
+        assert play(FORK_AND_COPY, PagedAllocator, blocks).broken is None
+        seconds.append(time.process_time() - began)
+    assert seconds[1] < 100 * seconds[0], "256 times as long would be the square"
+
+
+def test_an_allocator_is_described_for_whoever_writes_one() -> None:
+    allocators: list[Allocator] = [
+        PagedAllocator(8, 4),
+        Naive(8, 4),
+        Caching(8, 4),
+        Counting(8, 4),
+    ]  # the type checker's
+    assert all(play(FORK_AND_COPY, allocator).broken is None for allocator in allocators)
+    told = pydoc.plain(pydoc.render_doc(Allocator))
+    for words in (
+        "A refusal is a raised exception", "(num_blocks, block_size)", "can_allocate(tokens, key=None)",
+        "how many of these tokens it found in a prefix cache", "not the number of blocks", "It is passed as key=...",
+        "or a set, a deque or", "or only how many they are",
+    ):  # fmt: skip
+        assert words in told
+    assert "arXiv 2309.06180" in str(llmserving.paging.__doc__)
+    assert "help(Allocator)" in str(play.__doc__)
 
 
 def test_a_refusal_is_a_moment_without_an_event() -> None:
@@ -248,6 +364,64 @@ class OnlyOnce(Naive):
     def free_blocks(self, value: Any) -> None: ...
 
 
+class Shows(Naive):
+    """Shows what its functions say instead of what it has; `None` for its own."""
+
+    def __init__(
+        self, num_blocks: int, block_size: int, table: Any = None, free: Any = None, tokens: Any = None
+    ) -> None:
+        self._shows = None
+        super().__init__(num_blocks, block_size)
+        self._table, self._shows, self._count = table, free, tokens
+
+    def table(self, request: Any) -> Any:
+        return self._table(super().table(request)) if self._table else super().table(request)
+
+    def num_tokens(self, request: Any) -> Any:
+        return self._count(super().num_tokens(request)) if self._count else super().num_tokens(request)
+
+    @property
+    def free_blocks(self) -> Any:
+        return self._shows(self._blocks) if self._shows else self._blocks
+
+    @free_blocks.setter
+    def free_blocks(self, value: Any) -> None:
+        self._blocks = value
+
+
+@pytest.mark.parametrize(
+    ("shows", "words"),
+    [
+        ({"table": set}, "a list of block numbers was expected, in the order of the tokens, and a set has no order, but it is "
+         "{0, 1}"),
+        ({"table": lambda table: {block: block for block in [5, 6]}}, "or a dict from the logical blocks 0, 1 and so on to "
+         "physical ones, but it is {5: 5, 6: 6}"),
+        ({"table": lambda table: [True, False]}, "a list of block numbers was expected, but True is in it"),
+        ({"table": lambda table: np.array([[0, 1]])}, "a list of block numbers was expected, but array([0, 1]) is in it"),
+        ({"tokens": str}, "num_tokens of 'a' is a number of tokens, but it is '6'"),
+        ({"tokens": lambda count: None}, "num_tokens of 'a' is a number of tokens, but it is None"),
+        ({"tokens": lambda count: True}, "num_tokens of 'a' is a number of tokens, but it is True"),
+        ({"free": lambda blocks: True}, "free_blocks cannot be read: a list of block numbers was expected, but it is True"),
+        ({"free": lambda blocks: [block in blocks for block in range(8)]}, "free_blocks cannot be read: a list of block "
+         "numbers was expected, but True is in it"),
+        ({"free": lambda blocks: {block: block not in (0, 1) for block in range(8)}}, "free_blocks cannot be read: it is a "
+         "dict that also has the blocks that are not free"),
+    ],
+)  # fmt: skip
+def test_what_an_allocator_shows_is_read_or_refused_in_a_sentence(shows: dict[str, Any], words: str) -> None:
+    name, _, sentence = broken_in(play(FORK_AND_COPY, lambda num_blocks, size: Shows(num_blocks, size, **shows)))
+    assert name == "bug"
+    assert words in sentence
+
+
+@pytest.mark.parametrize("missing", ["table", "free_blocks"])
+def test_what_every_allocator_needs_is_missed_before_the_first_operation(missing: str) -> None:
+    parts = {"__init__": lambda self, num_blocks, block_size: None, "table": lambda self, request: [], "free_blocks": 8}
+    del parts[missing]
+    told = ("bug", 0, f"Before operation 1: the allocator has no {missing}.")
+    assert broken_in(play(FORK_AND_COPY, type("Lacks", (), parts))) == told
+
+
 @pytest.mark.parametrize(
     ("allocator", "script", "words"),
     [
@@ -256,7 +430,7 @@ class OnlyOnce(Naive):
         (NoTable, [allocate("a", [1])], "the table of 'a', which is still running, cannot be read: a list of block numbers "
          "was expected, but it is None"),
         (LosesTables, FORK_AND_COPY, "Operation 2, fork 'a' as 'b': the table of 'a', which is still running, "
-         "cannot be read: reading it stopped with a bug, KeyError: 'a', in table, line "),
+         "cannot be read: table stopped with a bug, KeyError: 'a', in table, line "),
         (NeedsMore, FORK_AND_COPY, "Before operation 1: NeedsMore(8, 4) cannot be called as the script calls it: "),
         (OnlyOnce, FORK_AND_COPY, "Before operation 1: free_blocks cannot be read: free_blocks is an iterator"),
     ],
@@ -290,6 +464,12 @@ def test_a_can_that_is_not_written_yet_is_not_asked() -> None:
 # Scripts.
 
 
+def test_tokens_of_numpy_are_ints_in_a_script() -> None:
+    operation = allocate("a", np.arange(3, dtype=np.uint8))
+    assert [type(token) for token in operation.tokens] == [int] * 3
+    assert operation == allocate("a", range(3))
+
+
 def test_append_each_is_that_many_appends() -> None:
     assert append_each("a", [1, 2]) == (append("a", 1), append("a", 2))
     assert [str(operation) for operation in FORK_AT_A_BOUNDARY.operations[:3]] == [
@@ -306,7 +486,23 @@ def test_append_each_is_that_many_appends() -> None:
         (lambda: play(FORK_AND_COPY, None, 0), "num_blocks is the number of blocks in the pool and must be at least 1"),
         (lambda: play(FORK_AND_COPY, None, 8, 2.5), "block_size is the number of tokens in a block"),
         (lambda: play(FORK_AND_COPY, 7), "allocator is a class, a function of (num_blocks, block_size), or an object"),
+        (lambda: play([("allocate", "a")], None, 8, 4), "which are imported from llmserving.paging"),
         (lambda: allocate("a", []), "token_ids is empty"),
+        (lambda: allocate("a", 5), "tokens is a list of tokens, such as range(6) or [5, 17, 2], but got 5"),  # type: ignore[arg-type]
+        (lambda: allocate("a", "words"), "tokens is a list of tokens, such as range(6) or [5, 17, 2], but got 'words'"),  # type: ignore[arg-type]
+        (lambda: append_each("a", 5), "tokens is a list of tokens"),  # type: ignore[arg-type]
+        (lambda: allocate("a", [1, 2.5]), "token is the number of a token, a whole number, but got 2.5"),  # type: ignore[list-item]
+        (lambda: allocate([1], [5]), "request_id is a name such as 'a' or 7, but got [1], which no dict can hold"),  # type: ignore[arg-type]
+        (lambda: append([1], 5), "request_id is a name such as 'a' or 7, but got [1]"),  # type: ignore[arg-type]
+        (lambda: append("a", [1]), "token is the number of a token, a whole number such as 32, but got [1]"),  # type: ignore[arg-type]
+        (lambda: append("a", 2**70), "token is the number of a token, but"),
+        (lambda: fork({}, "b"), "request_id is a name such as 'a' or 7, but got {}"),  # type: ignore[arg-type]
+        (lambda: fork("a", ["b"]), "request_id is a name such as 'a' or 7, but got ['b']"),  # type: ignore[arg-type]
+        (lambda: free({"a"}), "request_id is a name such as 'a' or 7, but got {'a'}"),  # type: ignore[arg-type]
+        (lambda: allocate("a", [1], key=["x"]), "key is what sets a request's cache apart"),  # type: ignore[arg-type]
+        (lambda: Operation("alocate", "a"), "an operation is one of allocate, append, fork, free, but got 'alocate'"),  # type: ignore[arg-type]
+        (lambda: Operation("free", "a", (1,)), "append has one token, fork and free have none, but free got 1"),
+        (lambda: Script("s", (free("a"),), 8, 4, prefix_caching=1), "prefix_caching is True or False, but got 1"),  # type: ignore[arg-type]
     ],
 )  # fmt: skip
 def test_what_is_no_script_or_no_allocator_is_refused(call: Callable[[], Any], words: str) -> None:

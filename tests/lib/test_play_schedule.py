@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from llmserving.scheduling import (
     LONG_PROMPT_ARRIVES,
     SCENARIOS,
     SHORT_AND_LONG_ANSWERS,
+    SHORT_BEHIND_LONG,
     TWO_AND_A_FULL_POOL,
     ChunkedPrefill,
     ContinuousBatching,
@@ -74,11 +76,14 @@ def test_what_is_played_is_what_is_simulated() -> None:
             assert len(played.steps) == run.summary.steps
 
 
+BY_HAND = (
+    "; a scheduler changes who waits, who runs and how far they are by engine.admit, prefill, decode and preempt alone."
+)
 WRONG = [
     (
         schedulers.NobodyRuns, 8, "idle", 1, 3,
         "nobody was given a token, so the engine would stand still; running: nobody; waiting: request 0, request 1, "
-        "request 2.",
+        "request 2. engine.admit() and engine.prefill(sequence, tokens) are due: there is room for the first that waits.",
     ),
     (schedulers.ServesTheFirst, 8, "starvation", 2, 9, "request 1 runs and decodes, and was given no token."),
     (schedulers.ForgetsItsLimit, 8, "max_num_seqs", 1, 6, "3 requests run, and max_num_seqs is 1."),
@@ -100,15 +105,9 @@ WRONG = [
     (schedulers.DecodesTooEarly, 8, "chunk", 1, 3, "request 0 decodes, and has 0 of its prompt's 4 tokens yet."),
     (schedulers.NeverAsks, 2, "no room", 1, 5, "request 2 was admitted, and there is no room for its 4 tokens."),
     (schedulers.NeverAsks, 3, "no room", 2, 9, "request 0 decodes, and there is no block free for its next token."),
-    (schedulers.MovesThemByHand, 8, "by hand", 1, 4, "request 0 runs, and was not let in by engine.admit."),
-    (
-        schedulers.DropsThemByHand, 8, "by hand", 2, 9,
-        "request 2 runs no longer, and was not sent back by engine.preempt.",
-    ),
-    (
-        schedulers.ForgetsWhoWaits, 8, "by hand", 1, 5,
-        "request 2 neither runs nor waits any more, and is not done.",
-    ),
+    (schedulers.MovesThemByHand, 8, "by hand", 1, 3, f"engine.waiting.popleft was called{BY_HAND}"),
+    (schedulers.DropsThemByHand, 8, "by hand", 2, 9, f"engine.running.pop was called{BY_HAND}"),
+    (schedulers.ForgetsWhoWaits, 8, "by hand", 1, 3, f"engine.waiting.pop was called{BY_HAND}"),
     (
         schedulers.StartsOver, 8, "endless", 21, 24,
         "21 steps were taken, one for each token of all prompts and answers, and 3 of the requests are not done: the "
@@ -131,6 +130,49 @@ def test_a_broken_rule_is_told_at_its_step_and_event(
     assert len(playback.events) == event
     assert len(playback.steps) == (step if rule == "endless" else step - 1)
     assert playback.moments[-1].noted is None
+
+
+def first_of(order: Any, *, passes_over: bool = False) -> type:
+    """A scheduler that lets the first of this order in, and, where that has no room, perhaps one who has."""
+
+    class Ordered(schedulers.Plain):
+        def schedule(self, engine: Any) -> None:
+            for sequence in list(engine.running):
+                while sequence in engine.running and not engine.can_decode(sequence):
+                    engine.preempt(engine.running[-1])
+                if sequence in engine.running:
+                    engine.decode(sequence)
+            for sequence in sorted(engine.waiting, key=order):
+                if engine.memory.blocks_for(sequence.left) <= engine.free_blocks:
+                    engine.prefill(engine.admit(sequence), sequence.left)
+                elif not passes_over:
+                    break
+
+    return Ordered
+
+
+def by_place(sequence: Any) -> int:
+    return int(sequence.place)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        first_of(lambda one: one.request.prompt_tokens),
+        first_of(lambda one: one.request.output_tokens),
+        first_of(lambda one: one.request.tokens),
+        first_of(lambda one: -one.request.prompt_tokens),
+        first_of(lambda one: -one.place),
+        first_of(by_place, passes_over=True),
+    ],
+    ids=["shortest prompt", "shortest answer", "shortest job", "longest prompt", "last come", "first that fits"],
+)
+def test_a_shipped_scenario_catches_whoever_does_not_let_the_first_in_first(policy: Any) -> None:
+    assert ended(play_schedule(SHORT_BEHIND_LONG, policy))[0] == "first come, first served"
+
+
+def test_in_order_of_arrival_the_same_scheduler_passes_all_scenarios() -> None:
+    assert [play_schedule(scenario, first_of(by_place)).broken for scenario in SCENARIOS] == [None] * len(SCENARIOS)
 
 
 def test_a_bug_is_told_with_the_learner_s_line() -> None:
@@ -228,12 +270,26 @@ def test_a_whole_prompt_stalls_those_who_decode_and_chunks_stall_them_less() -> 
     assert longest["continuous"] > 5 * longest["chunked"]
 
 
+@pytest.mark.parametrize("policy", [*POLICIES, schedulers.Plain])
+def test_a_scenario_may_be_given_in_narrow_numbers_of_numpy(policy: Any) -> None:
+    small: Any = np.uint8
+    narrow = Scenario("narrow", SHORT_AND_LONG_ANSWERS.workload, small(24), small(16), small(3), small(255))
+    plain = Scenario("plain", SHORT_AND_LONG_ANSWERS.workload, 24, 16, 3, 255)
+    assert play_schedule(narrow, policy).noted == play_schedule(plain, policy).noted
+    assert play_schedule(plain, policy, num_blocks=small(24)).noted == play_schedule(plain, policy).noted
+
+
 def test_a_static_batch_holds_rows_for_nobody_and_continuous_batching_fills_them() -> None:
     static, continuous = (play_schedule(SHORT_AND_LONG_ANSWERS, policy) for policy in ("static", "continuous"))
     assert sum(len(step.padding) for step in static.steps) > 0
     assert all(not step.padding for step in continuous.steps)
     assert len(static.steps) > len(continuous.steps)
     assert not static.memory.is_paged
+
+
+def test_a_request_of_many_tokens_that_is_rejected_takes_no_time() -> None:
+    playback = play_schedule([Request(0, 0, 4, 10**9), Request(1, 0, 4, 2)], num_blocks=10**6, block_size=4)
+    assert lives(playback) == ["x", "aptf"]
 
 
 def test_steps_follow_one_another_and_count_what_was_scheduled() -> None:
@@ -261,7 +317,12 @@ def test_moments_are_the_start_every_event_and_the_broken_rule() -> None:
     [
         (lambda: play_schedule(THREE), TypeError, "num_blocks and block_size are needed to play a workload"),
         (lambda: play_schedule(policy="mine"), TypeError, "policy is 'static', 'continuous' or 'chunked', or an object"),
-        (lambda: play_schedule(policy=lambda: 7), TypeError, "a method schedule(engine), but <lambda>() gave 7"),
+        (lambda: play_schedule(policy=lambda: 7), TypeError, "or a class or a function that makes one, but got 7 from"),
+        (lambda: play_schedule(num_blocks=10**9), ValueError, "a pool that is played has 1,000,000 at most; simulate takes more"),
+        (
+            lambda: play_schedule([Request(0, 0, 4, 10**9)], num_blocks=10**6, block_size=10**6), ValueError,
+            "have 1,000,000,004 tokens together, and a workload that is played step by step has 200,000 at most",
+        ),
         (lambda: play_schedule(num_blocks=0), ValueError, "num_blocks is the number of blocks in the pool"),
         (lambda: play_schedule(blocks=7), TypeError, "play_schedule has no setting 'blocks'"),
         (lambda: play_schedule(token_budget=7), TypeError, "token_budget is a setting of the policy: play_schedule(workload, "),

@@ -22,6 +22,8 @@ from llmserving.replay import (
     sentence,
     serving_series,
 )
+from llmserving.scheduling.play import play_schedule
+from llmserving.scheduling.policies import ChunkedPrefill, ContinuousBatching
 from llmserving.scheduling.request import Request
 from llmserving.scheduling.simulate import simulate
 
@@ -169,9 +171,12 @@ def test_the_events_before_the_contradiction_can_be_shown() -> None:
         ({1: {"kind": "first token"}}, 2, "request 1 has not arrived"),
         ({1: {"request": 0}}, 2, "request 0 still waits"),
         ({2: {"kind": "finish"}}, 3, "request 0 still waits"),
-        ({3: {"kind": "finish"}}, 4, "request 0 never had its first token"),
+        ({3: {"kind": "finish"}}, 4, "request 0 is in its prefill"),
         ({3: {"time_s": 0.5}}, 4, "at 0.5 s it comes before what it follows, at 1 s"),
         ({3: {"time_s": float("nan")}}, 4, "its time is nan s"),
+        ({3: {"kind": "recomputed"}}, 4, "request 0 never had its first token"),
+        ({8: {"kind": "recomputed", "request": 0}}, 9, "request 0 is decoding"),
+        ({10: {"kind": "finish"}}, 11, "request 1 is in its prefill"),
         ({8: {"kind": "first token", "request": 1}}, 9, "request 1 had its first token before"),
         ({8: {"kind": "resume", "request": 0}}, 9, "request 0 is decoding"),
     ],
@@ -200,26 +205,26 @@ def test_the_schedule_after_each_event() -> None:
     assert states[-1].time_s == 9
 
 
-def test_spans_follow_the_log_and_the_end_of_a_recomputation_is_derived() -> None:
+def test_spans_follow_the_log_and_a_recomputation_is_a_prefill() -> None:
     first, second, third = request_spans(SCHEDULE)
     assert first.spans == (Span("waiting", 0, 1), Span("prefill", 1, 2), Span("decode", 2, 8))
-    # Recomputed in two chunks, at 5 s and at 6 s. The next thing to happen is at 8 s: it decodes since, at the latest.
+    # Recomputed in two chunks, at 5 s and at 6 s, the last of which ends at 7 s.
     assert second.spans == (
         Span("waiting", 0.5, 2),
         Span("prefill", 2, 3),
         Span("decode", 3, 4),
         Span("preempted", 4, 5),
-        Span("prefill", 5, 8),
-        Span("decode", 8, 9),
+        Span("prefill", 5, 7),
+        Span("decode", 7, 9),
     )
     assert (third.outcome, third.spans, third.arrival_s) == ("rejected", (), 5.5)
-    assert second.seconds("prefill") == 4
+    assert second.seconds("prefill") == 3
 
 
 def test_an_unfinished_request_lasts_to_the_end_of_the_log() -> None:
     cut = request_spans(SCHEDULE[:-2])
     assert [one.outcome for one in cut] == ["unfinished", "unfinished", "rejected"]
-    assert [one.end_s for one in cut[:2]] == [6, 6]
+    assert [one.end_s for one in cut[:2]] == [7, 7]
 
 
 @pytest.mark.parametrize("policy", ["static", "continuous", "chunked", "swap"])
@@ -241,6 +246,22 @@ def test_what_a_simulation_logs_can_be_read(policy: str) -> None:
     assert series.running.values[-1] == series.waiting.values[-1] == 0
     assert series.running.values.min() >= 0
     assert series.waiting.values.min() >= 0
+
+
+@pytest.mark.parametrize("policy", [ContinuousBatching(), ChunkedPrefill(8, token_budget=24), "static"])
+def test_prefill_and_decode_are_drawn_for_the_steps_in_which_they_ran(policy: Any) -> None:
+    """Two ways to the same seconds: the log's spans, and who had what computed in each step that was played."""
+    requests = [Request(id, 0.04 * id, 20 + 9 * id, 30 - 3 * id) for id in range(8)]
+    playback = play_schedule(requests, policy, num_blocks=14, block_size=8)
+    assert playback.broken is None
+    if policy != "static":
+        assert any(event.kind == "recomputed" for event in playback.events)
+    for one in request_spans(playback.events):
+        ran = {"prefill": 0.0, "decode": 0.0}
+        for step in playback.steps:
+            phase = "prefill" if one.request in dict(step.prefills) else "decode"
+            ran[phase] += step.seconds * (one.request in [*dict(step.prefills), *step.decodes])
+        assert (one.seconds("prefill"), one.seconds("decode")) == pytest.approx((ran["prefill"], ran["decode"]))
 
 
 def test_the_curves_count_what_the_states_hold() -> None:

@@ -27,7 +27,7 @@ from tests.lib import schedulers
 from tests.lib.schedules import workload
 
 SENT_BACK = (
-    "Step 2, event 7 of 10: request 1 is sent back: request 0 needs a block for its next token, and none is free. It "
+    "Step 2, event 7 of 11: request 1 is sent back: request 0 needs a block for its next token, and none is free. It "
     "waits in front of all others; its cache is lost, and will be computed again. 1 block is free."
 )
 STARVED = (
@@ -61,7 +61,7 @@ def test_it_starts_before_anybody_has_come() -> None:
         "in the order of arrival. 0: not here yet. 1: not here yet."
     )
     assert explorer.arithmetic == ()
-    assert explorer.controls["moment"].options[0] == ("0 of 10", 0)
+    assert explorer.controls["moment"].options[0] == ("0 of 11", 0)
 
 
 def test_a_step_forward_moves_the_figure_and_the_words() -> None:
@@ -79,7 +79,7 @@ def test_steps_back_show_what_was_shown_before_and_the_ends_hold() -> None:
     explorer = schedule_explorer()
     explorer.back.click()
     seen = [shown_state(explorer)]
-    for _ in range(10):
+    for _ in range(11):
         explorer.forward.click()
         seen.append(shown_state(explorer))
     explorer.forward.click()
@@ -107,22 +107,38 @@ def axis_of(figure: LessonFigure) -> list[str]:
 def test_every_kind_of_event_has_its_sentence() -> None:
     told = story(schedule_explorer())
     assert told[1] == (
-        "Before step 1, event 1 of 10: request 0 arrives at 0 s and waits: a prompt of 4 tokens, to be given 4 tokens. 2 "
+        "Before step 1, event 1 of 11: request 0 arrives at 0 s and waits: a prompt of 4 tokens, to be given 4 tokens. 2 "
         "blocks are free."
     )
     assert told[3] == (
-        "Step 1, event 3 of 10: request 0 is let in: all 4 tokens of its prompt are computed in this step. 1 block is free."
+        "Step 1, event 3 of 11: request 0 is let in: all 4 tokens of its prompt are computed in this step. 1 block is free."
     )
     assert told[5] == (
-        "Step 1, event 5 of 10: request 0 has its first token at 0.01278 s: its prompt is complete. 0 blocks are free."
+        "Step 1, event 5 of 11: request 0 has its first token at 0.01278 s: its prompt is complete. 0 blocks are free."
     )
     assert told[9] == (
-        "Step 5, event 9 of 10: request 1 is let in again: all 5 tokens of its prompt and what it was given are computed "
+        "Step 5, event 9 of 11: request 1 is let in again: all 5 tokens of its prompt and what it was given are computed "
         "in this step. 0 blocks are free."
     )
     assert told[10] == (
-        "Step 7, event 10 of 10: request 1 has its last token at 0.08941 s, number 4, and its blocks are free. 2 blocks "
+        "Step 5, event 10 of 11: request 1 has its cache again at 0.06387 s, and its next token, number 2. 0 blocks are free."
+    )
+    assert told[11] == (
+        "Step 7, event 11 of 11: request 1 has its last token at 0.08941 s, number 4, and its blocks are free. 2 blocks "
         "are free."
+    )
+
+
+def test_figure_words_and_steps_agree_on_how_long_the_second_prefill_takes() -> None:
+    """One step of 12.8 ms computes it again; then two decode. A prefill of 0.0383 s would be all three of them."""
+    explorer = schedule_explorer()
+    at(explorer, 11)
+    assert explorer.figure.alt_text.endswith(
+        " 1: arrives at 0 s, prefill 0.0128 s, preempted 0.0383 s, prefill 0.0128 s, decode 0.0255 s, finished at 0.08941 s."
+    )
+    assert explorer.arithmetic[-2:] == (
+        "· step 5: 5 tokens of request 1's prompt; 12.8 ms",
+        "→ steps 6 to 7: a token for request 1; 12.8 ms each",
     )
 
 

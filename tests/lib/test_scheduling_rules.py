@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
+import pydoc
+import textwrap
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llmserving.paging import ContiguousAllocator, PagedAllocator
-from llmserving.scheduling import BrokenRuleError, ChunkedPrefill, ContinuousBatching, Engine, Simulation, simulate
+from llmserving.scheduling import (
+    SCENARIOS,
+    BrokenRuleError,
+    ChunkedPrefill,
+    ContinuousBatching,
+    Engine,
+    Policy,
+    Simulation,
+    play_schedule,
+    simulate,
+)
 from llmserving.scheduling.policies import decode_all
 
 from tests.lib.allocators import Naive
@@ -272,7 +287,79 @@ def divides_by_zero(engine: Any) -> None:
     engine.prefill(engine.admit(), 4 // (engine.step - 1))
 
 
+def skips_whoever_has_no_block(engine: Any) -> None:
+    """And never sends anybody back."""
+    for sequence in engine.running:
+        if engine.can_decode(sequence):
+            engine.decode(sequence)
+    while engine.can_admit():
+        whole(engine)
+
+
+def lets_in_and_computes_nothing(engine: Any) -> None:
+    while engine.can_admit():
+        engine.admit()
+
+
+def computes_prompts_and_never_decodes(engine: Any) -> None:
+    while engine.can_admit():
+        whole(engine)
+
+
+def sends_all_back(engine: Any) -> None:
+    for sequence in list(engine.running):
+        engine.preempt(sequence)
+    if engine.step == 1:
+        whole(engine)
+
+
+STILL = "nobody was given a token, so the engine would stand still; running: "
 WRONG: list[tuple[Any, int, str, int, int, str]] = [
+    (
+        skips_whoever_has_no_block,
+        2,
+        "idle",
+        2,
+        7,
+        f"{STILL}request 0, request 1; waiting: request 2. Each that runs needs a block for its next token, none is free, "
+        "and nobody was sent back: the latest that came should have been, by engine.preempt(engine.running[-1])",
+    ),
+    (
+        skips_whoever_has_no_block,
+        4,
+        "starvation",
+        2,
+        9,
+        "request 1 runs and decodes, and was given no token; it needs a block and none is free, so the latest that came "
+        "should have been sent back",
+    ),
+    (
+        lets_in_and_computes_nothing,
+        2,
+        "idle",
+        1,
+        3,
+        f"{STILL}request 0, request 1; waiting: request 2. To be let in computes nothing: engine.prefill(sequence, tokens) "
+        "is due for request 0, request 1",
+    ),
+    (
+        computes_prompts_and_never_decodes,
+        6,
+        "idle",
+        2,
+        9,
+        f"{STILL}request 0, request 1, request 2; waiting: nobody. engine.decode(sequence) is due for each that runs and "
+        "decodes",
+    ),
+    (
+        sends_all_back,
+        2,
+        "idle",
+        2,
+        6,
+        f"{STILL}nobody; waiting: request 0, request 1, request 2. engine.admit() and engine.prefill(sequence, tokens) are "
+        "due after all that ran were sent back: there is room for the first that waits",
+    ),
     (
         stands_still,
         2,
@@ -280,7 +367,8 @@ WRONG: list[tuple[Any, int, str, int, int, str]] = [
         1,
         3,
         "nobody was given a token, so the engine would stand still; running: nobody; "
-        "waiting: request 0, request 1, request 2",
+        "waiting: request 0, request 1, request 2. engine.admit() and engine.prefill(sequence, tokens) are due: there is "
+        "room for the first that waits",
     ),
     (forgets_the_second, 4, "starvation", 2, 7, "request 1 runs and decodes, and was given no token"),
     (
@@ -306,8 +394,8 @@ WRONG: list[tuple[Any, int, str, int, int, str]] = [
         "victim",
         2,
         6,
-        "request 0 was sent back, which came before all that ran: the first of them always has room, "
-        "since it fits alone",
+        "request 0 was sent back, and it came first of all that ran: the first is never sent back, since it has room "
+        "once the others are gone",
     ),
     (
         takes_turns,
@@ -383,6 +471,200 @@ def test_a_wrong_scheduler_is_told_which_rule_it_broke(
     assert str(error).startswith(f"Step {step}, after event {event}: {sentence}")
     assert str(error).endswith(".")
     assert name == "bug" or str(error) == f"Step {step}, after event {event}: {sentence}."
+
+
+def by_hand(change: Callable[[Any], object]) -> Callable[[Any], object]:
+    """The shortest scheduler, which at the second step makes one change past the moves."""
+
+    def schedule(engine: Any) -> None:
+        stands_still(engine)
+        if engine.can_admit():
+            whole(engine)
+        if engine.step == 2:
+            change(engine)
+
+    return schedule
+
+
+def sets(name: str, value: Any, of: str = "engine.running[0]") -> Callable[[Any], object]:
+    return lambda engine: setattr(eval(of, {"engine": engine}), name, value)
+
+
+def adds(engine: Any) -> None:
+    engine.running += [engine.waiting[0]]
+
+
+def overwrites(engine: Any) -> None:
+    engine.running[0] = engine.waiting[0]
+
+
+def deletes(engine: Any) -> None:
+    del engine.waiting[0]
+
+
+BY_HAND: list[tuple[Callable[[Any], object], str]] = [
+    (lambda engine: engine.waiting.clear(), "engine.waiting.clear was called"),
+    (lambda engine: engine.waiting.popleft(), "engine.waiting.popleft was called"),
+    (lambda engine: engine.running.append(engine.waiting[0]), "engine.running.append was called"),
+    (lambda engine: engine.running.sort(key=id), "engine.running.sort was called"),
+    (lambda engine: engine.waiting.rotate(), "engine.waiting.rotate was called"),
+    (lambda engine: engine.events.clear(), "engine.events.clear was called"),
+    (lambda engine: engine.moves.decodes.append(engine.waiting[0]), "engine.moves.decodes.append was called"),
+    (adds, "something was added to engine.running"),
+    (overwrites, "an item of engine.running was set"),
+    (deletes, "an item of engine.waiting was deleted"),
+    (sets("waiting", [], "engine"), "engine.waiting was set"),
+    (sets("running", [], "engine"), "engine.running was set"),
+    (sets("time_s", 0.0, "engine"), "engine.time_s was set"),
+    (sets("step", 0, "engine"), "engine.step was set"),
+    (sets("free_blocks", 99, "engine"), "engine.free_blocks was set"),
+    (sets("produced", 5), "produced of request 0 was set"),
+    (sets("cached", 0), "cached of request 0 was set"),
+    (sets("target", 1), "target of request 0 was set"),
+    (sets("done", True), "done of request 0 was set"),
+    (sets("place", 9), "place of request 0 was set"),
+]
+
+
+@pytest.mark.parametrize(("change", "what"), BY_HAND, ids=[what for _, what in BY_HAND])
+def test_what_is_changed_past_the_moves_is_refused_and_told(change: Any, what: str) -> None:
+    error = broken(by_hand(change), block_size=4, num_blocks=6)
+    assert (error.name, error.step) == ("by hand", 2)
+    assert f": {what}; a scheduler changes who waits, who runs and how far they are by engine.admit, " in str(error)
+    playback = play_schedule(FIGHT, Scheduler(by_hand(change)), block_size=4, num_blocks=6)
+    assert str(playback.broken) == str(error)
+
+
+def test_a_change_past_the_moves_that_the_scheduler_hides_changes_nothing() -> None:
+    def hidden(change: Callable[[Any], object]) -> Callable[[Any], object]:
+        def schedule(engine: Any) -> None:
+            with suppress(Exception):
+                change(engine)
+
+        return schedule
+
+    expected = simulate(FIGHT, Scheduler(by_hand(lambda engine: None)), block_size=4, num_blocks=6)
+    for change, _ in BY_HAND:
+        assert simulate(FIGHT, Scheduler(by_hand(hidden(change))), block_size=4, num_blocks=6) == expected
+
+
+def test_queues_are_read_like_lists() -> None:
+    def schedule(engine: Any) -> None:
+        waiting, running = engine.waiting, engine.running
+        assert (
+            [one.request.id for one in waiting]
+            == [one.request.id for one in waiting[:]]
+            == [*range(3 - len(waiting), 3)]
+        )
+        assert waiting.copy() == list(waiting) == waiting[0:3] == waiting == [*waiting[:1], *waiting[1:]]
+        assert sorted(waiting, key=lambda one: -one.place) == list(reversed(waiting))
+        assert running + list(waiting) == [*running, *waiting]
+        assert not waiting or (waiting[-1].place, waiting.index(waiting[-1])) == (2, len(waiting) - 1)
+        assert not hasattr(waiting, "length")
+        assert "Sequence(request" in repr(waiting) + repr(running)
+        by_hand(lambda _: None)(engine)
+        engine.noted = waiting[:1]  # an attribute of one's own changes nothing
+
+    assert simulate(FIGHT, Scheduler(schedule), block_size=4, num_blocks=1000).summary.steps == 6
+
+
+def test_chunks_may_be_counted_in_narrow_numbers_of_numpy() -> None:
+    def schedule(engine: Any) -> None:
+        if not engine.running:
+            engine.admit()
+        (sequence,) = engine.running
+        if sequence.left:
+            assert type(engine.prefill(sequence, np.uint8(min(200, sequence.left)))) is int
+        else:
+            engine.decode(sequence)
+
+    events, summary = simulate(workload((0, 700, 3)), Scheduler(schedule), num_blocks=100)
+    assert [event.tokens for event in events if event.kind == "prefill"] == [200, 400, 600, 700]
+    assert type(events[-1].tokens) is type(summary.tally.computed_tokens) is int
+
+
+def test_a_scheduler_is_a_class_a_function_that_makes_one_or_an_object() -> None:
+    class Mine(Chunks):
+        def __init__(self) -> None:
+            super().__init__(4, 9)
+
+    expected = simulate(FIGHT, Mine(), **POOL)
+    for policy in (Mine, lambda: Mine()):
+        assert simulate(FIGHT, policy, **POOL) == expected
+    assert simulate(FIGHT, ContinuousBatching, **POOL) == simulate(FIGHT, "continuous", **POOL)
+
+
+def test_a_scheduler_that_cannot_be_made_is_told_before_the_first_step() -> None:
+    with pytest.raises(
+        BrokenRuleError, match=r"^Before step 1: Chunks\(\) cannot be called .* missing 2 required"
+    ) as told:
+        simulate(FIGHT, Chunks, **POOL)  # type: ignore[arg-type]
+    assert (told.value.name, told.value.step, told.value.event) == ("bug", 0, 0)
+
+
+def unwritten(self: Any) -> Any:
+    return self.limits[0]  # an AttributeError, which must not pass for a scheduler without limits
+
+
+@pytest.mark.parametrize("name", ["max_num_seqs", "token_budget", "preemption", "schedule"])
+@pytest.mark.parametrize("limits", [{}, {"limits": ()}])
+def test_an_attribute_that_goes_wrong_when_it_is_read_is_told_with_its_line(name: str, limits: dict[str, Any]) -> None:
+    wrong = type("Wrong", (), {"schedule": always_admits, name: property(unwritten), **limits})
+    told = rf"^Before step 1: {name} stopped with a bug, .*Error: .*, in unwritten, line \d+: return self.limits\[0\]"
+    with pytest.raises(BrokenRuleError, match=told):
+        simulate(FIGHT, wrong, **POOL)
+    assert "Before step 1: " + name in str(play_schedule(policy=wrong()).broken)
+
+
+def test_a_limit_that_changes_to_nonsense_is_told_at_its_step() -> None:
+    class Moody(Chunks):
+        asked = 0
+
+        @property
+        def max_num_seqs(self) -> Any:
+            self.asked += 1
+            return 4 if self.asked < 8 else "four"
+
+        @max_num_seqs.setter
+        def max_num_seqs(self, value: int) -> None:
+            pass
+
+    error = broken(Moody(4, 90), block_size=4, num_blocks=8)
+    assert error.name == "bug"
+    assert "four" in str(error)
+
+
+# What a learner is told before the first line
+
+
+def test_the_help_names_every_rule_and_all_that_a_scheduler_reads_asks_and_moves() -> None:
+    rules = {row[2] for row in WRONG} | {"by hand", "endless"}
+    words = [
+        *rules,
+        "engine.waiting",
+        "engine.running",
+        "can_admit",
+        "can_decode",
+        "admit",
+        "prefill",
+        "decode",
+        "preempt",
+    ]
+    for whose in (Policy, Engine):
+        told = pydoc.plain(pydoc.render_doc(whose))
+        assert [word for word in words if word not in told] == []
+    attributes = {f"sequence.{name}" for name in ("left", "decodes", "cached", "request")}
+    assert all(name in (Policy.__doc__ or "") for name in attributes)
+
+
+def test_the_scheduler_in_the_help_is_right() -> None:
+    code = "    class Mine:" + (inspect.getdoc(Policy) or "").split("    class Mine:")[1]
+    made: dict[str, Any] = {}
+    exec(textwrap.dedent(code), made)
+    for scenario in SCENARIOS:
+        playback = play_schedule(scenario, made["Mine"])
+        assert playback.broken is None
+        assert playback.events == play_schedule(scenario, ContinuousBatching()).events
 
 
 def test_a_scheduler_that_sends_back_in_any_order_finds_the_queue_in_order_of_arrival() -> None:

@@ -132,6 +132,7 @@ def test_the_crowds_preempt_swap_reject_and_chunk() -> None:
             "preempted twice": any(one.preemptions > 1 for one in summary.served),
             "recompute": summary.tally.recomputed_tokens,
             "swap": summary.tally.swapped_tokens,
+            "recomputed": kinds["recomputed"],
             "resume": kinds["resume"],
             "reject": kinds["reject"],
             "chunks": isinstance(case["policy"], ChunkedPrefill) and max(prefills.values(), default=0) > 1,
@@ -141,7 +142,7 @@ def test_the_crowds_preempt_swap_reject_and_chunk() -> None:
         }
         seen.update(name for name, so in happened.items() if so)
         check_log(events, case["workload"], case["num_blocks"])
-    assert len(seen) == 10
+    assert len(seen) == 11
     assert min(seen.values()) >= 5, seen
 
 
@@ -201,13 +202,14 @@ SPOILT: dict[str, Any] = {
     "steps fall": lambda log: [*log[:-1], log[-1]._replace(step=0)],
     "request 0 lives aptt": lambda log: [e._replace(kind="first token") if e[:2] == ("finish", 0) else e for e in log],
     "request 1 lives apbpf": lambda log: [e for e in log if e[:2] != ("first token", 1)],
+    "request 1 lives aptbpf": lambda _: [*written("a0 a1 x2 p0 p1 t0 t1 b1 f0 p1 f1 a3 p3 t3 f3")],
     "request 2 lives $": lambda log: [e for e in log if e.kind != "reject"],
     "request 3 lives ptf": lambda log: [e for e in log if e[:2] != ("arrive", 3)],
     "free blocks beyond the pool": lambda log: [*log[:3], log[3]._replace(free_blocks=3), *log[4:]],
     "blocks are lost": lambda log: [*log[:-1], log[-1]._replace(free_blocks=1)],
     "overtaken": lambda log: renamed(log, "prefill", "first token", "preempt", "finish"),
-    "the latest is sent back": lambda _: [*written("a0 a1 x2 p0 p1 t0 t1 b0 f1 p0 f0 a3 p3 t3 f3")],
-    "never the only one": lambda _: [*written("a0 a1 x2 p0 t0 b0 p0 f0 p1 t1 f1 a3 p3 t3 f3")],
+    "the latest is sent back": lambda _: [*written("a0 a1 x2 p0 p1 t0 t1 b0 f1 p0 c0 f0 a3 p3 t3 f3")],
+    "never the only one": lambda _: [*written("a0 a1 x2 p0 t0 b0 p0 c0 f0 p1 t1 f1 a3 p3 t3 f3")],
 }
 
 

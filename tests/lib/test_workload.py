@@ -303,6 +303,31 @@ def test_a_workload_that_makes_no_sense_is_refused(arguments: dict[str, Any], wo
 
 # Workloads and their statistics
 
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (([1], 0.0, 1, 1), r"id names the request, by a number or a text, but got \[1\], which cannot be looked up"),
+        ((np.array([1]), 0.0, 1, 1), "id names the request, .* cannot be looked up"),
+        ((0, 0.0, 1, 1, 7), "prompt_blocks names the blocks of the prompt in order, but got 7"),
+        ((0, 0.0, 1, 1, "seven"), "prompt_blocks names the blocks of the prompt in order, but got 'seven'"),
+        ((0, "0", 1, 1), "arrival_s is the time of arrival in seconds, 0 or later, but got '0'"),
+        ((0, 10**400, 1, 1), "arrival_s is the time of arrival in seconds, 0 or later, but got 1000"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused_when_it_is_made(row: tuple[Any, ...], words: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=words):
+        Request(*row)
+
+
+def test_a_request_keeps_python_s_own_numbers() -> None:
+    one = Request(np.int16(3), np.float32(0.5), np.uint8(200), np.int64(100), [1, 2])  # type: ignore[arg-type]
+    assert one == Request(3, 0.5, 200, 100, (1, 2))
+    kept = one.id, one.arrival_s, one.prompt_tokens, one.output_tokens, one.prompt_blocks, one.tokens
+    assert [type(value) for value in kept] == [int, float, int, int, tuple, int]
+    assert hash(one) == hash(Request(3, 0.5, 200, 100, (1, 2)))
+
+
 SMALL = Workload([Request(i, i / 2, tokens, 2) for i, tokens in enumerate((10, 20, 30, 40, 1000))], "small")
 
 

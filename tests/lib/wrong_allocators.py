@@ -8,17 +8,20 @@ from llmserving.paging import (
     BLOCK_BY_BLOCK,
     FORK_AND_COPY,
     FULL_POOL,
+    HIT_ON_FREE_BLOCKS,
     MISUSE,
     SHARED_PREFIX,
     WHOLE_PROMPT_CACHED,
     PagedAllocator,
     PrefixCache,
+    allocate,
+    append,
     block_hash,
+    free,
 )
 from llmserving.paging.prefix_cache import ROOT
-from llmserving.paging.script import allocate, append, free
 
-from tests.lib.allocators import Counting, Naive
+from tests.lib.allocators import Caching, Counting, Naive
 
 
 class Pops(Naive):
@@ -246,6 +249,86 @@ class SharesInSilence(PagedAllocator):
         super().allocate(request_id, token_ids, key)
 
 
+class CopiesTheTable(Naive):
+    """Copy-on-write of all of the table, though nothing is written into its full blocks."""
+
+    def append(self, request: Any, token: int) -> None:
+        table = self.tables[request]
+        if self.lengths[request] % self.block_size and self.is_shared(table[-1]):
+            self.tables[request] = [self.take() for _ in table]
+            self.lengths[request] += 1
+        else:
+            super().append(request, token)
+
+
+class CountsHitsAsFree(Caching):
+    """A free block that is found counts as room for the rest of the prompt too."""
+
+    def can_allocate(self, tokens: list[int], key: Any = None) -> bool:
+        return self.blocks_for(len(tokens)) - len(self.found(tokens, key)) <= len(self.free_blocks)
+
+
+class LeavesHitsFree(Caching):
+    """A free block that is found stays in the free list. `first`: from which end of it blocks are given out."""
+
+    first = 0
+
+    def allocate(self, request: Any, tokens: list[int], key: Any = None) -> int:
+        free = list(self.free_blocks)
+        found = super().allocate(request, tokens, key)
+        table = self.tables[request]
+        hits = table[: found // self.block_size]
+        fresh = [free.pop(self.first) for _ in table[len(hits) :]]
+        self.tables[request], self.free_blocks = hits + fresh, free
+        return found
+
+
+class LeavesHitsFreeAtTheBack(LeavesHitsFree):
+    def free(self, request: Any) -> None:
+        free = list(self.free_blocks)
+        super().free(request)
+        self.free_blocks = [block for block in self.free_blocks if block not in free] + free
+        self.free_blocks.sort(key=lambda block: block in self.prefixes.values())
+
+
+class SaysNoRoom(Naive):
+    """Refuses by what it returns."""
+
+    answer: Any = False
+
+    def allocate(self, request: Any, tokens: list[int], key: Any = None) -> Any:
+        if request in self.tables or not self.can_allocate(tokens):
+            return self.answer
+        return super().allocate(request, tokens, key)
+
+    def append(self, request: Any, token: int) -> Any:
+        return super().append(request, token) if self.can_append(request) else self.answer
+
+
+class ReturnsInSilence(SaysNoRoom):
+    answer = None
+
+
+class SaysNoRoomTooSoon(SaysNoRoom):
+    def can_allocate(self, tokens: list[int], key: Any = None) -> bool:
+        return self.blocks_for(len(tokens)) < len(self.free_blocks)
+
+
+class ReturnsItsBlocks(Naive):
+    """Takes what allocate returns for the number of blocks."""
+
+    def allocate(self, request: Any, tokens: list[int], key: Any = None) -> int:
+        super().allocate(request, tokens, key)
+        return len(self.tables[request])
+
+
+class ReturnsItsTokens(Naive):
+    def allocate(self, request: Any, tokens: list[int], key: Any = None) -> int:
+        count = len(tokens)
+        super().allocate(request, tokens, key)
+        return count
+
+
 class InFront(Naive):
     def append(self, request: Any, token: int) -> None:
         before = list(self.tables[request])
@@ -284,6 +367,29 @@ WRONG: list[tuple[str, Any, Any, int, str]] = [
     ("handed out twice", SharesInSilence, SHARED_PREFIX, 2, "allocate returns how many tokens were"),
     ("needless copy", AlwaysCopies, FORK_AND_COPY, 4,
      "block 1 was replaced by block 3, and 'a' was its only owner: it writes in place"),
+    ("needless copy", CopiesTheTable, FORK_AND_COPY, 3,
+     "block 0 was replaced by block 2, and is full: nothing is written into it any more"),
+    ("refusal", CountsHitsAsFree, HIT_ON_FREE_BLOCKS, 4,
+     "it was refused and yet changed the free blocks from 3 to 0"),
+    ("twice", LeavesHitsFree, HIT_ON_FREE_BLOCKS, 6,
+     "block 0 is in the table of 'b' twice: it was found in the prefix cache, and taken from the free list as a fresh "
+     "block too; a free block that is found leaves the free list first"),
+    ("free while held", LeavesHitsFreeAtTheBack, [allocate("a", range(8)), free("a"), allocate("b", range(12))], 3,
+     "block 0 was found in the prefix cache, and is in the free list still, while 'b' holds it; a free block that is "
+     "found leaves the free list"),
+    ("refusal", SaysNoRoom, FULL_POOL, 3, "Operation 3, allocate 'c': 0 blocks are free and 2 are needed, and allocate "
+     "returned False and did nothing; a refusal is a raised exception, such as NoFreeBlocksError."),
+    ("refusal", ReturnsInSilence, FULL_POOL, 3, "and allocate returned None and did nothing; a refusal is a raised exception"),
+    ("refusal", SaysNoRoom, [allocate("a", range(20)), append("a", 1)], 2,
+     "0 blocks are free and 1 is needed, and append returned False and did nothing; a refusal is a raised exception"),
+    ("needless refusal", SaysNoRoomTooSoon, FULL_POOL, 2, "allocate returned False and did nothing, although 2 blocks are "
+     "free and 2 are enough; and a refusal is a raised exception, such as NoFreeBlocksError"),
+    ("taken name", SaysNoRoom, [allocate("a", [1]), allocate("a", [1])], 2,
+     "'a' has a table already, and allocate did not refuse the name; it should raise an exception"),
+    ("wrong hit", ReturnsItsBlocks, FORK_AND_COPY, 1, "allocate returned 2, so 2 tokens are said to be cached, but block 0 "
+     "does not hold token number 1 after the same prefix under the same key; without a prefix cache, return None or 0"),
+    ("full hit", ReturnsItsTokens, FORK_AND_COPY, 1, "allocate returned 6, and what it returns is how many tokens it found "
+     "cached, at most all but the last"),
     ("boundary", TakesEarly, [allocate("a", range(4))], 1, "the table has 2 blocks for 4 tokens; 1 is enough"),
     ("boundary", TakesLate, BLOCK_BY_BLOCK, 3, "the table has 1 block for 5 tokens; 2 are needed"),
     ("full hit", HitsWholePrompts, WHOLE_PROMPT_CACHED, 2,

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from llmserving import arguments
 from llmserving.explorers.live import View
 from llmserving.explorers.steps import StepExplorer
 from llmserving.figures import LessonFigure, block_map
 from llmserving.paging.block_pool import blocks
+from llmserving.paging.operation import Operation
 from llmserving.paging.play import play
 from llmserving.paging.playback import Moment, Playback
-from llmserving.paging.script import FORK_AND_COPY, Operation, Script
+from llmserving.paging.script import FORK_AND_COPY, Script
 from llmserving.replay import LogError, replay_pool, sentence
 
+MOST_BLOCKS = 10_000  # each step replays the log, with all blocks that are free after each event
 MOST_LINES = 12  # of the script around the present operation
 
 
@@ -40,9 +43,15 @@ def paging_explorer(
     """An explorer of a script's events; where an invariant breaks it ends, and its last sentence says which.
 
     allocator: the learner's own class, or a function, each called with (num_blocks, block_size), or an object that was
-    never used before; by default the course's PagedAllocator. It needs the methods that the script calls, `table` and
-    `free_blocks`. num_blocks, block_size: of the pool, by default those of the script.
+    never used before; by default the course's PagedAllocator. `help(llmserving.paging.Allocator)` says what its methods are
+    to do. num_blocks, block_size: of the pool, by default those of the script.
     """
+    pool = script.num_blocks if isinstance(script, Script) and num_blocks is None else num_blocks
+    if pool is not None and arguments.count("num_blocks", "the number of blocks in the pool", pool) > MOST_BLOCKS:
+        raise ValueError(
+            f"num_blocks is {arguments.shown(pool)}, more than the {MOST_BLOCKS:,} blocks that can be stepped through; "
+            "play(script, allocator, num_blocks) plays the script on a larger pool and says what breaks"
+        )
     return PagingExplorer(play(script, allocator, num_blocks, block_size))
 
 
@@ -64,14 +73,15 @@ def told(playback: Playback, moment: Moment) -> str:
 
 
 def _figure(playback: Playback, moment: Moment) -> LessonFigure:
+    """The map without a caption: the sentence below it says the same."""
     pool = playback.num_blocks, playback.block_size
     title = f"The pool before operation {moment.operation}"
     if _ends_broken(playback, moment) and moment.operation and moment.event is None:
-        return block_map(playback.events, *pool, moment.events, title=title)
+        return block_map(playback.events, *pool, moment.events, title=title, caption=False)
     try:
-        return block_map(playback.events, *pool, moment.events)
+        return block_map(playback.events, *pool, moment.events, caption=False)
     except LogError as impossible:  # an event that breaks an invariant may leave nothing that could be drawn
-        return block_map(playback.events, *pool, impossible.number - 1, title=title)
+        return block_map(playback.events, *pool, impossible.number - 1, title=title, caption=False)
 
 
 def _listing(playback: Playback, moment: Moment) -> tuple[str, ...]:

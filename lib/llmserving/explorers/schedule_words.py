@@ -47,6 +47,8 @@ def _said(playback: SchedulePlayback, moment: ScheduleMoment) -> str:
             keeps = playback.swaps and event.tokens
             cache = "its cache moves to the host's memory" if keeps else "its cache is lost, and will be computed again"
             return f"{name} is sent back: {noted.reason}. It waits in front of all others; {cache}."
+        case "recomputed":
+            return f"{name} has its cache again {when}, and its next token, number {noted.produced:,}."
         case "resume":
             return f"{name} is let in again: its cache of {_tokens(event.tokens)} is back from the host's memory."
     given = f"{name} has its last token {when}, number {noted.produced:,}"

@@ -73,7 +73,8 @@ class LinearAxis:
         decade = 10.0 ** math.floor(math.log10(least))
         step = next(factor * decade for factor in (1, 2, 5, 10, 20) if factor * decade >= least)
         step = max(step, 1.0) if self.whole else step
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        slack = 1e-9 * (self.high - self.low)  # so that 0.6 is a multiple of 0.2
+        first, last = math.ceil((self.low - slack) / step), math.floor((self.high + slack) / step)
         # Rounded to the step's own digits, so that 3 * 0.1 is 0.3.
         digits = max(0, 1 - math.floor(math.log10(step)))
         return [round(index * step, digits) for index in range(first, last + 1)]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from llmserving.figures.base import LessonFigure
 from llmserving.figures.labels import LINE_HEIGHT
+from llmserving.figures.names import short_names
 from llmserving.figures.palette import KV_CACHE, SHARED
-from llmserving.figures.shapes import draw_box, draw_line, draw_outline, shortened, text_width, write
+from llmserving.figures.shapes import draw_box, draw_line, draw_outline, text_width, write
 from llmserving.replay import PoolState
 from llmserving.replay.sentence import blocks_named, names_listed
 
@@ -22,12 +23,15 @@ CACHED = "◆"
 class BlockGrid:
     """The first 64 blocks, in rows of 4 to 8: fewer blocks are wider, with more room for the names of their owners."""
 
-    def __init__(self, state: PoolState) -> None:
+    def __init__(self, state: PoolState, requests: Iterable[Hashable] = ()) -> None:
+        """requests: all that there are in the log, so that a name is cut in the same way at each of its events."""
         self.state = state
         self.cells = min(state.num_blocks, MOST_CELLS)
         self.columns = 4 if self.cells <= 16 else 6 if self.cells <= 36 else 8
         self.cell_width = (WIDTH - SPACE * (self.columns - 1)) / self.columns
         self.width = WIDTH
+        names = [*state.tables, *requests]
+        self.names = short_names(names, self.cell_width - 2 * PADDING, size=OWNER_SIZE)
         self.more = state.num_blocks - self.cells
         rows = math.ceil(self.cells / self.columns)
         self.height = HEADING + rows * (CELL_HEIGHT + SPACE) + (LINE_HEIGHT if self.more else 0)
@@ -97,12 +101,18 @@ class BlockGrid:
         """The owners, as many as there is room for; if there are several, their number first."""
         if not owners:
             return "free" if free else "taken"
+        if len(owners) == 1:
+            return self.names[owners[0]]
         names = [str(owner) for owner in owners]
-        if len(names) == 1:
-            return shortened(names[0], room, size=OWNER_SIZE)
         count = f"×{len(names)}"
-        tries = [
-            " ".join([count, *names]),
-            *(" ".join([count, *names[:kept], "…"]) for kept in range(len(names) - 1, 0, -1)),
-        ]
-        return next((words for words in tries if text_width(words, size=OWNER_SIZE) <= room), count)
+        best = count
+        for kept in range(
+            1, len(names) + 1
+        ):  # a name more, until there is no room: of two hundred owners few are tried
+            some = [count, *names[:kept]]
+            whole = kept == len(names)
+            if text_width(" ".join(some), size=OWNER_SIZE) > room:
+                break
+            words = " ".join(some if whole else [*some, "…"])
+            best = words if whole or text_width(words, size=OWNER_SIZE) <= room else best
+        return best

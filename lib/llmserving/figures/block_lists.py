@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from llmserving.figures.base import LessonFigure
 from llmserving.figures.labels import LINE_HEIGHT
-from llmserving.figures.shapes import draw_outline, shortened, text_width, write
+from llmserving.figures.names import short_names
+from llmserving.figures.shapes import draw_outline, text_width, write
 from llmserving.replay import PoolState, request_name
 
 SIZE, BOX_HEIGHT, ROW, HEADING, SPACE = 11.0, 18.0, 26.0, 22.0, 3.0
@@ -24,13 +25,17 @@ def box_width(state: PoolState) -> float:
 class TableList:
     """A row a request: its name, its tokens, and a box a logical block with the physical block's number in it."""
 
-    def __init__(self, state: PoolState, left: float, right: float, most: int) -> None:
+    def __init__(
+        self, state: PoolState, left: float, right: float, most: int, requests: Iterable[Hashable] = ()
+    ) -> None:
+        """requests: all that there are in the log, so that a name is cut in the same way at each of its events."""
         self.state, self.left, self.most = state, left, most
         self.box = box_width(state)
         self.boxes_left = left + NAME + TOKENS
         self.fit = int((right - self.boxes_left + SPACE) // (self.box + SPACE))
         self.fit_beside_more = int((right - self.boxes_left - MORE_ROOM) // (self.box + SPACE))
         self.drawn = list(state.tables)[:most]
+        self.names = short_names([*state.tables, *requests], NAME - 4, size=SIZE, bold=True)
         self.more = len(state.tables) - len(self.drawn)
 
     def height_for(self, tables: int) -> float:
@@ -73,7 +78,7 @@ class TableList:
         return f"Block tables, logical to physical: {'; '.join(rows)}{rest}."
 
     def _draw_row(self, figure: LessonFigure, request: Hashable, y: float) -> None:
-        write(figure, self.left, y, shortened(str(request), NAME - 4, bold=True, size=SIZE), bold=True, size=SIZE)
+        write(figure, self.left, y, self.names[request], bold=True, size=SIZE)
         self._right(figure, f"{self.state.tokens[request]:,}", y)
         blocks, more = self.shown(request)
         last = self.state.last

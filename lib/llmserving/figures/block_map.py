@@ -28,11 +28,18 @@ LEGEND: tuple[tuple[str, Sample], ...] = (
 
 
 def block_map(
-    events: Iterable[Event], num_blocks: Any, block_size: Any, upto: Any = None, *, title: str | None = None
+    events: Iterable[Event],
+    num_blocks: Any,
+    block_size: Any,
+    upto: Any = None,
+    *,
+    title: str | None = None,
+    caption: bool = True,
 ) -> LessonFigure:
     """Draw the pool of `num_blocks` blocks of `block_size` tokens after the first `upto` events, all of them if None.
 
-    A request's tokens are as of its last event. The figure has the same height at every event of one log. LogError (a
+    caption: whether a sentence above the map says what the event did; its alt text says so in any case. A request's tokens
+    are as of its last event. The figure has the same height at every event of one log. LogError (a
     ValueError), which names the event, where the log contradicts itself.
     """
     log = checked_log(events)
@@ -42,11 +49,12 @@ def block_map(
     title = checked_title(title, WIDTH - 2 * MARGIN)
     where = f"After event {state.number:,} of {len(log):,}. " if state.number else ""
     said = where + sentence(state)
-    grid = BlockGrid(state)
-    tables = TableList(state, MARGIN + grid.width + BETWEEN, WIDTH - MARGIN, MOST_TABLES)
+    requests = [event.request for event in log if event.kind in ("allocate", "fork")]
+    grid = BlockGrid(state, requests)
+    tables = TableList(state, MARGIN + grid.width + BETWEEN, WIDTH - MARGIN, MOST_TABLES, requests)
     free = FreeList(state, MARGIN, WIDTH - MARGIN)
     caption_top = 6 + (TITLE_HEIGHT if title else 0)
-    top = caption_top + CAPTION_LINES * LINE_HEIGHT + 10
+    top = caption_top + (CAPTION_LINES * LINE_HEIGHT + 10 if caption else 0)
     free_top = top + max(grid.height, tables.height_for(_most_tables(log))) + 14
     legend = legend_lines(LEGEND, MARGIN, WIDTH - MARGIN)
     legend_top = free_top + free.height + 12
@@ -55,7 +63,7 @@ def block_map(
     figure = LessonFigure(WIDTH, height, f"{title}. {alt_text}" if title else alt_text)
     if title:
         write(figure, MARGIN, TITLE_HEIGHT / 2, title, bold=True, size=TITLE_SIZE)
-    for row, line in enumerate(wrapped(said, WIDTH - 2 * MARGIN)):
+    for row, line in enumerate(wrapped(said, WIDTH - 2 * MARGIN) if caption else ()):
         write(figure, MARGIN, caption_top + (row + 0.5) * LINE_HEIGHT, line)
     grid.draw(figure, MARGIN, top)
     tables.draw(figure, top)

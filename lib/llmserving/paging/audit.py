@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from llmserving.events import Event
-from llmserving.paging import block_checks, call_checks
+from llmserving.paging import block_checks, call_checks, pool_checks
 from llmserving.paging.expected import Expected
 from llmserving.paging.observation import Observation, State
 from llmserving.paging.physical_memory import PhysicalMemory
@@ -23,9 +23,9 @@ BLOCK_CHECKS: Mapping[str, Callable[[Observation], str | None]] = {
     "boundary": block_checks.just_enough_blocks,
     "full hit": block_checks.something_is_left_to_compute,
     "twice": block_checks.each_block_once,
-    "free while held": block_checks.free_or_held,
-    "leak": block_checks.nothing_leaks,
-    "count": block_checks.the_count_is_right,
+    "free while held": pool_checks.free_or_held,
+    "leak": pool_checks.nothing_leaks,
+    "count": pool_checks.the_count_is_right,
     "num_tokens": block_checks.tokens_are_counted,
     "can": call_checks.can_says_the_same,
 }
@@ -65,36 +65,39 @@ class Audit:
         return _first(seen) or self._fault_in_memory(seen)
 
     def _fault_of_refusal(self, seen: Observation) -> tuple[str, str] | None:
-        due = 0 if seen.misuse else self.expected.blocks_due(seen.operation, seen.before)
         faults = {
             "refusal": call_checks.refusal_changes_nothing(seen),
-            "needless refusal": call_checks.no_needless_refusal(seen, due),
+            "needless refusal": call_checks.no_needless_refusal(seen),
             "can": call_checks.can_says_the_same(seen),
         }
         return next(((name, words) for name, words in faults.items() if words), None)
 
     def _fault_in_memory(self, seen: Observation) -> tuple[str, str] | None:
-        """Found tokens must lie where the table says, what is new is written, and all must read what is theirs."""
+        """Found tokens must lie where the table says, what is new is written, and the request must read what is its own.
+
+        The others still read theirs: the checks before this one say that their tables are as they were, and that nothing
+        was written into a block that is in one of them.
+        """
         name = seen.operation.request
         contents = self.expected.contents
         if seen.operation.kind == "allocate":
             token = self._memory.misread(seen.table, contents[name][: seen.found])
             if token is not None:
                 block = seen.table[token // seen.block_size]
+                tokens = f"{seen.found} token{' is' if seen.found == 1 else 's are'}"
                 return "wrong hit", (
-                    f"{seen.found} tokens are said to be cached, but block {block} does not hold token number {token + 1} after "
-                    f"the same prefix under the same key"
+                    f"allocate returned {seen.found}, so {tokens} said to be cached, but block {block} does not hold token "
+                    f"number {token + 1} after the same prefix under the same key; without a prefix cache, return None or 0"
                 )
         self._memory.carry_out(seen, contents.get(name, []))
-        for reader, wanted in contents.items():
-            token = self._memory.misread(seen.after.tables[reader], wanted)
-            if token is not None:
-                block = seen.after.tables[reader][token // seen.block_size]
-                return "read back", (
-                    f"{reader!r} does not read back its own tokens: its token number {token + 1} should be in block "
-                    f"{block}, slot {token % seen.block_size + 1} of {seen.block_size}, and something else is there"
-                )
-        return None
+        token = self._memory.misread(seen.table, contents.get(name, []), self._memory.first_moved(seen))
+        if token is None:
+            return None
+        block = seen.table[token // seen.block_size]
+        return "read back", (
+            f"{name!r} does not read back its own tokens: its token number {token + 1} should be in block "
+            f"{block}, slot {token % seen.block_size + 1} of {seen.block_size}, and something else is there"
+        )
 
 
 def fault_at_the_start(state: State, num_blocks: int) -> tuple[str, str] | None:

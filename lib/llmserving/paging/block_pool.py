@@ -2,10 +2,15 @@
 
 A block is memory for the keys and values of `block_size` tokens. It is named by its number, from 0.
 
-The free list follows vLLM V1's current rule. Blocks are given out from the front. A table is given back last block
-first: blocks whose content the prefix cache can find go to the end, so that the block unused for longest is the next to
-be evicted, and children before their parents; blocks that nothing can find go to the front, since giving those out loses
-nothing. (vLLM's earlier rule put all of them at the end: the same counts, other numbers.)
+A free block keeps what was written into it until it is given out and written again. With a prefix cache such a block is
+not lost: while it is cached, a new prompt that begins with the same tokens finds it and takes it from the free list as it
+is. To give a cached block out as a fresh one evicts what it holds. A prompt's blocks are found in their order, so a block is
+of use only while the one before it, its parent, is cached too: children should be evicted before their parents.
+
+The free list follows the rule of vLLM V1 as of 2026. Blocks are given out from the front. A table is given back last block
+first: cached blocks go to the end, so that the block unused for longest is the next to be evicted, and a child before its
+parent; blocks that are not cached go to the front, since giving those out loses nothing. (Before, vLLM put all of them at
+the end: the same counts, other numbers.)
 """
 
 from __future__ import annotations
@@ -46,7 +51,10 @@ class BlockPool:
             self.owners[block] += 1
 
     def give_back(self, table: Sequence[int], can_be_found: Callable[[int], bool]) -> None:
-        """One owner less for each block of a table; ValueError, and nothing changed, for a block that is free."""
+        """One owner less for each block of a table; ValueError, and nothing changed, for a block that is free.
+
+        can_be_found: whether a block is cached.
+        """
         for block in table:
             if not self.owners[block]:
                 raise ValueError(f"block {block} is given back and is free already")

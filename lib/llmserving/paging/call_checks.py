@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from llmserving import arguments
 from llmserving.paging.block_pool import blocks
 from llmserving.paging.observation import Observation, State
+from llmserving.paging.operation import Operation
 
 
 def refusal_changes_nothing(seen: Observation) -> str | None:
@@ -11,9 +13,8 @@ def refusal_changes_nothing(seen: Observation) -> str | None:
     return f"it was refused and yet {changed}" if changed else None
 
 
-def no_needless_refusal(seen: Observation, due: int) -> str | None:
-    """`due`: the free blocks that the operation needs at most."""
-    free = seen.before.free_count
+def no_needless_refusal(seen: Observation) -> str | None:
+    free, due = seen.before.free_count, seen.due
     if seen.misuse or due > free:
         return None
     enough = "it needs no block" if not due else f"{blocks(free)} free and {due} {'is' if due == 1 else 'are'} enough"
@@ -33,7 +34,23 @@ def asking_changed(before: State, after: State, method: str) -> str | None:
     return f"{method} {changed}, and it should only look" if changed else None
 
 
+def returned_refusal(operation: Operation, answer: object, free: int, due: int) -> tuple[str, str] | None:
+    """A call that returned and did nothing, though it needs `due` blocks, of `free`: it should have raised its refusal."""
+    if operation.kind == "append" and answer is not False:  # it may have written where it should not
+        return None
+    did = f"{operation.kind} returned {arguments.shown(answer)} and did nothing"
+    rule = "a refusal is a raised exception, such as NoFreeBlocksError"
+    are = "is" if due == 1 else "are"
+    if due > free:
+        return "refusal", f"{blocks(free)} free and {due} {are} needed, and {did}; {rule}"
+    if due and answer is False:
+        return "needless refusal", f"{did}, although {blocks(free)} free and {due} {are} enough; and {rule}"
+    return None
+
+
 def _changed(before: State, after: State) -> str | None:
+    if before == after:
+        return None
     for name in [*before.tables, *after.tables]:
         if before.tables.get(name) != after.tables.get(name):
             return f"changed the table of {name!r}"

@@ -37,8 +37,7 @@ def _change(seen: Observation) -> Event:
         return Event("free", name, blocks=old)
     if len(new) != len(old):
         return Event("append", name, tokens=tokens, blocks=new[len(old) :])
-    replaced = [(before, after) for before, after in zip(old, new, strict=True) if before != after]
-    if replaced:
-        before, after = replaced[-1]
+    if old != new:
+        before, after = next((a, b) for a, b in zip(reversed(old), reversed(new), strict=True) if a != b)
         return Event("copy", name, tokens=tokens, blocks=(after,), source=before)
     return Event("write", name, tokens=tokens, blocks=seen.written or new[-1:])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from llmserving.paging.block_table import blocks_needed
-from llmserving.paging.observation import State
-from llmserving.paging.script import Operation
+from llmserving.paging.holders import Holders
+from llmserving.paging.operation import Operation
+
+RAISED = "; it should raise an exception"
 
 
 class Misuse(NamedTuple):
@@ -40,24 +42,26 @@ class Expected:
         kind, needs = operation.kind, operation.parent if operation.kind == "fork" else operation.request
         if kind != "allocate" and needs not in self.contents:
             if needs not in self.freed:
-                return Misuse("unknown name", f"{needs!r} never had a table, and {kind} did not refuse")
+                return Misuse("unknown name", f"{needs!r} never had a table, and {kind} did not refuse{RAISED}")
             name = "double free" if kind == "free" else "use after free"
-            return Misuse(name, f"{needs!r} was freed already, and {kind} did not refuse")
+            return Misuse(name, f"{needs!r} was freed already, and {kind} did not refuse{RAISED}")
         if kind in ("allocate", "fork") and operation.request in self.contents:
             return Misuse(
-                "taken name", f"{operation.request!r} has a table already, and {kind} did not refuse the name"
+                "taken name", f"{operation.request!r} has a table already, and {kind} did not refuse the name{RAISED}"
             )
         return None
 
-    def blocks_due(self, operation: Operation, now: State) -> int:
-        """Free blocks that an allowed operation needs at most; a prefix cache may save some of a prompt's."""
+    def blocks_due(self, operation: Operation, table: Sequence[int], holders: Holders) -> int:
+        """Free blocks that an allowed operation needs at most; a prefix cache may save some of a prompt's.
+
+        table: of its request before it, none of a new one. holders: who holds which block then.
+        """
         if operation.kind == "allocate":
             return blocks_needed(len(operation.tokens), self.block_size)
         if operation.kind != "append":
             return 0
         full = len(self.contents[operation.request]) % self.block_size == 0
-        table = now.tables.get(operation.request, ())
-        return int(full or bool(table and now.holders(table[-1], but=operation.request)))
+        return int(full or bool(table and holders.others(table[-1], operation.request)))
 
     def take_in(self, operation: Operation) -> None:
         """The operation went through."""

@@ -12,11 +12,13 @@ from llmserving.paging.observation import Observation
 
 
 class FoundBlocks:
-    """Invariant: `_filled[block]` is the operation that wrote the last token of a full block, and its request."""
+    """Invariant: `_filled[block]` is the number of the operation that wrote the last token of a full block, and what the
+    event of its being cached would be.
+    """
 
     def __init__(self, block_size: int) -> None:
         self._block_size = block_size
-        self._filled: dict[int, Observation] = {}
+        self._filled: dict[int, tuple[int, Event]] = {}
         self._known: set[int] = set()
 
     def missing(self, seen: Observation, events: Iterable[Event]) -> list[tuple[int, Event]]:
@@ -24,19 +26,17 @@ class FoundBlocks:
         missing = []
         for block in seen.table[: seen.found // self._block_size]:
             if block in self._filled and block not in self._known:
-                filled = self._filled[block]
-                request = filled.operation.request
-                missing.append(
-                    (filled.number, Event("cache", request, tokens=filled.lengths[request], blocks=(block,)))
-                )
+                missing.append(self._filled[block])
                 self._known.add(block)
         self._note(seen)
         self._known |= {event.blocks[0] for event in events if event.kind == "cache"}
         return missing
 
     def _note(self, seen: Observation) -> None:
-        for block in seen.written:
+        request = seen.operation.request
+        tokens = seen.lengths.get(request, 0)
+        for place, block in enumerate(seen.written, len(seen.table) - len(seen.written)):
             self._known.discard(block)
             self._filled.pop(block, None)
-            if (seen.table.index(block) + 1) * self._block_size <= seen.lengths[seen.operation.request]:
-                self._filled[block] = seen
+            if (place + 1) * self._block_size <= tokens:
+                self._filled[block] = seen.number, Event("cache", request, tokens=tokens, blocks=(block,))

@@ -1,7 +1,8 @@
 """What an exception of an allocator is, a refusal in the words of paging or a bug, and at which of its lines it arose.
 
 A refusal is raised by a `raise` statement. An exception that Python raised itself, such as an IndexError of a list, is a
-bug, except that a look-up may fail where a refusal is due: `self.tables[request]` of a freed request is one.
+bug, and so is an assertion that fails; except that where a refusal is due, a look-up may fail instead, such as
+`self.tables[request]` of a freed request, and so may an assertion.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ def is_refusal(error: Exception, *, due: bool) -> bool:
     """Whether the allocator refused. `due`: the operation had to be refused, or might have been."""
     if isinstance(error, NotImplementedError):
         return False
+    if isinstance(error, AssertionError):
+        return due
     if _was_raised_by_a_statement(error):
         return True
     return due and isinstance(error, LookupError | ValueError | StopIteration)
@@ -45,7 +48,9 @@ def bug(method: str, error: Exception, caller: str = "the script") -> LearnersBu
         return LearnersBug(f"{method} is not written yet" + (f": {said}" if said else ""))
     if isinstance(error, TypeError) and not where:
         return LearnersBug(f"{method} cannot be called as {caller} calls it: {error}")
-    return LearnersBug(f"{method} stopped with a bug, {type(error).__name__}: {error}{where}")
+    said = str(error).strip().rstrip(".")
+    kind = type(error).__name__
+    return LearnersBug(f"{method} stopped with a bug, {kind}{f': {said}' if said else ''}{where}")
 
 
 def _was_raised_by_a_statement(error: BaseException) -> bool:

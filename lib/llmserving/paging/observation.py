@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import operator
-from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, KeysView, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
-from llmserving import arguments
-from llmserving.paging.learners_code import LearnersBug, bug, is_refusal, sentence_of
-from llmserving.paging.script import Operation
+from llmserving.paging.holders import Holders
+from llmserving.paging.operation import Operation
 
 
 @dataclass(frozen=True)
@@ -25,9 +22,10 @@ class State:
     free_count: int
     ordered: bool
 
-    def holders(self, block: int, *, but: Hashable = None) -> list[Hashable]:
-        """The requests whose tables hold this block, without one."""
-        return [name for name, table in self.tables.items() if block in table and name != but]
+    def changed(self, since: State) -> tuple[Hashable, ...]:
+        """The requests whose table is another than at an earlier look, those without one now among them."""
+        gone_or_other = [name for name, table in since.tables.items() if self.tables.get(name) is not table]
+        return (*gone_or_other, *(name for name in self.tables if name not in since.tables))
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,8 @@ class Observation:
     number: of the operation, from 1. refusal: its sentence, None where it went through. could: what can_allocate or
     can_append had said, None where it was not asked. found: prompt tokens that allocate reports as found in its cache.
     misuse: the name and the sentence of the rule that this operation breaks, so that it must be refused. old_lengths,
-    lengths: the tokens of each live request before and after, as the script has it.
+    lengths: the tokens of each live request before and after, as the script has it. due: the free blocks that it needs at
+    most. holders: who holds which block after it.
     """
 
     number: int
@@ -50,8 +49,15 @@ class Observation:
     misuse: tuple[str, str] | None
     old_lengths: Mapping[Hashable, int]
     lengths: Mapping[Hashable, int]
+    due: int
+    holders: Holders
     num_blocks: int
     block_size: int
+
+    @cached_property
+    def concerned(self) -> tuple[Hashable, ...]:
+        """The operation's request, and all whose table changed: what was right of the others before is right still."""
+        return tuple(dict.fromkeys([self.operation.request, *self.after.changed(self.before)]))
 
     @property
     def old_table(self) -> tuple[int, ...]:
@@ -62,63 +68,14 @@ class Observation:
         return self.after.tables.get(self.operation.request, ())
 
     @property
+    def hits(self) -> tuple[int, ...]:
+        """The blocks that allocate says it found in its prefix cache."""
+        return self.table[: -(-self.found // self.block_size)]
+
+    @property
     def written(self) -> tuple[int, ...]:
         """The blocks into which this operation wrote tokens."""
         if self.refusal is not None or self.operation.kind not in ("allocate", "append"):
             return ()
         first = self.found if self.operation.kind == "allocate" else self.old_lengths[self.operation.request]
         return self.table[first // self.block_size :][: None if self.operation.kind == "allocate" else 1]
-
-
-def look(allocator: Any, live: Iterable[Hashable], gone: Iterable[Hashable]) -> State:
-    """The tables of `live` requests, and those that `gone` ones should not have; LearnersBug where it cannot be read."""
-    tables, tokens = {}, {}
-    for name in live:
-        try:
-            tables[name] = _numbers(allocator.table(name))
-        except Exception as error:
-            raise LearnersBug(f"the table of {name!r}, which is still running, cannot be read: {_why(error)}") from None
-        if callable(getattr(allocator, "num_tokens", None)):
-            try:
-                tokens[name] = operator.index(allocator.num_tokens(name))
-            except Exception as error:
-                raise bug("num_tokens", error) from None
-    for name in gone:
-        try:
-            tables[name] = _numbers(allocator.table(name))
-        except Exception:  # whatever says that there is no such table is right
-            tables.pop(name, None)
-    return State({name: table for name, table in tables.items() if table}, tokens, *_free_blocks(allocator))
-
-
-def _free_blocks(allocator: Any) -> tuple[tuple[int, ...] | None, int, bool]:
-    try:
-        free = allocator.free_blocks
-        free = free() if callable(free) else free
-        if hasattr(free, "__index__"):
-            return None, operator.index(free), False
-        if isinstance(free, Iterator):
-            raise TypeError(
-                "free_blocks is an iterator, which can be read only once; a list, a set or a number will do"
-            )
-        ordered = isinstance(free, Sequence | deque | KeysView | Mapping)
-        numbers = _numbers(free if ordered or not isinstance(free, Set) else sorted(free))
-    except Exception as error:
-        raise LearnersBug(f"free_blocks cannot be read: {_why(error)}") from None
-    return numbers, len(numbers), ordered
-
-
-def _numbers(found: Any) -> tuple[int, ...]:
-    if isinstance(found, str | bytes) or not isinstance(found, Iterable):
-        raise TypeError(f"a list of block numbers was expected, but it is {arguments.shown(found)}")
-    blocks = tuple(found)
-    wrong = [block for block in blocks if not hasattr(block, "__index__")]
-    if wrong:
-        raise TypeError(f"a list of block numbers was expected, but {arguments.shown(wrong[0])} is in it")
-    return tuple(operator.index(block) for block in blocks)
-
-
-def _why(error: Exception) -> str:
-    if is_refusal(error, due=False):
-        return sentence_of(error)
-    return str(bug("reading it", error))

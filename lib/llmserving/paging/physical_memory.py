@@ -31,12 +31,22 @@ class PhysicalMemory:
         elif kind == "allocate":
             self._write(table, seen.found, contents)
 
-    def misread(self, table: Sequence[int], contents: Sequence[int]) -> int | None:
-        """The first token that a request does not read back from its table, None where it reads all of them."""
-        for token, entry in enumerate(contents):
-            if self._entries.get(self.slot(table, token)) != entry:
+    def misread(self, table: Sequence[int], contents: Sequence[int], first: int = 0) -> int | None:
+        """The first token from number `first` on that a request does not read back from its table, None if it reads all."""
+        for token in range(first, len(contents)):
+            if self._entries.get(self.slot(table, token)) != contents[token]:
                 return token
         return None
+
+    def first_moved(self, seen: Observation) -> int:
+        """The first token that lies in another block than before the operation, or in one that was written."""
+        if seen.operation.kind != "append":
+            return 0
+        old, new = seen.old_table, seen.table
+        full = seen.old_lengths[seen.operation.request] // self.block_size
+        if old[:full] != new[:full]:
+            full = next(place for place in range(full) if old[place] != new[place])
+        return full * self.block_size
 
     def _write(self, table: Sequence[int], first: int, contents: Sequence[int]) -> None:
         for token in range(first, len(contents)):
@@ -45,7 +55,7 @@ class PhysicalMemory:
     def _copy(self, seen: Observation) -> None:
         """The copy of copy-on-write: the last block was replaced while others still hold the old one."""
         old, new = seen.old_table, seen.table
-        if len(old) != len(new) or old[-1] == new[-1] or not seen.after.holders(old[-1]):
+        if len(old) != len(new) or old[-1] == new[-1] or not seen.holders.of(old[-1]):
             return
         for offset in range(self.block_size):
             source, target = old[-1] * self.block_size + offset, new[-1] * self.block_size + offset

@@ -1,27 +1,29 @@
 """Play a script on an allocator, whoever wrote it, and see what happens: events, refusals, the first broken invariant.
 
-The allocator is watched from outside only. It needs the methods of PagedAllocator that the script calls, `table` and
-`free_blocks`; what its methods return may be None. `free_blocks` is a number, a list, a set, a deque, or a method that
-returns one of those. Where it also has can_allocate, can_append or num_tokens, they must agree with what it does.
+The allocator is watched from outside only; `Allocator` says what it needs. A play takes time for each operation in
+proportion to the free blocks and the tables there are, since an operation may spoil any of them: 4,000 operations over 4,000
+blocks take seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from llmserving.events import Event
 from llmserving.paging.allocator import PagedAllocator
 from llmserving.paging.audit import Audit, BrokenInvariant, fault_at_the_start
-from llmserving.paging.call_checks import asking_changed
+from llmserving.paging.call_checks import asking_changed, returned_refusal
 from llmserving.paging.changes import events_of
 from llmserving.paging.found_blocks import FoundBlocks
+from llmserving.paging.holders import Holders
 from llmserving.paging.learners_code import LearnersBug
-from llmserving.paging.observation import Observation
+from llmserving.paging.observation import Observation, State
+from llmserving.paging.operation import Operation, operations_of
 from llmserving.paging.playback import Outcome, Playback
-from llmserving.paging.script import Operation, Script, operations_of
-from llmserving.paging.watched import Watched
+from llmserving.paging.script import Script
+from llmserving.paging.watched import Watched, tokens_found
 
 
 def play(
@@ -30,7 +32,8 @@ def play(
     """Play a script, or a list of operations, on an allocator with a pool of `num_blocks` blocks of `block_size` tokens.
 
     allocator: a class or a function, called with (num_blocks, block_size), or an object that was never used before; by
-    default the course's own. num_blocks and block_size are by default those of the script.
+    default the course's own. `help(Allocator)` says what its methods are to do. num_blocks and block_size are by default
+    those of the script.
     """
     if not isinstance(script, Script):
         if num_blocks is None or block_size is None:
@@ -56,6 +59,7 @@ class _Player:
     def __init__(self, script: Script) -> None:
         self._script = script
         self._audit = Audit(script.block_size)
+        self._holders = Holders()
         self._found = FoundBlocks(script.block_size)
         self._events: list[list[Event]] = [[]]
         self._refusals: list[str | None] = [None]
@@ -65,7 +69,7 @@ class _Player:
         operations, num_blocks = self._script.operations, self._script.num_blocks
         try:
             self._watched = Watched(allocator, num_blocks, self._script.block_size)
-            self._state = self._watched.look(())
+            self._state, self._lengths = self._watched.look(()), self._audit.expected.lengths
             self._break(0, fault_at_the_start(self._state, num_blocks))
         except LearnersBug as bug:
             self._break(0, ("bug", str(bug)))
@@ -84,24 +88,32 @@ class _Player:
         return Playback(operations, num_blocks, self._script.block_size, tuple(outcomes[1:]), self._broken)
 
     def _step(self, number: int, operation: Operation) -> None:
-        expected, before = self._audit.expected, self._state
-        misuse, old_lengths = expected.misuse(operation), expected.lengths
+        expected, before, lengths = self._audit.expected, self._state, self._lengths
+        misuse = expected.misuse(operation)
+        due = 0 if misuse else expected.blocks_due(operation, before.tables.get(operation.request, ()), self._holders)
         could = None if misuse else self._watched.can(operation)
         if could is not None:
-            changed = asking_changed(before, self._watched.look(expected.contents), f"can_{operation.kind}")
+            changed = asking_changed(before, self._look_again(operation.request), f"can_{operation.kind}")
             if changed:
                 self._break(number, ("can", changed))
                 return
-        due = misuse is not None or expected.blocks_due(operation, before) > before.free_count
-        refusal, found = self._watched.call(operation, refusal_due=due)
+        refusal_due = misuse is not None or due > before.free_count
+        refusal, answer = self._watched.call(operation, refusal_due=refusal_due)
         if refusal is None and misuse is None:
+            fault = returned_refusal(operation, answer, before.free_count, due)
+            if fault and self._look([operation.request] * (operation.kind == "allocate")).tables == before.tables:
+                self._break(number, fault)
+                return
             expected.take_in(operation)
+            self._lengths = expected.lengths
         # A name that has no table is asked for only once: a defaultdict would make one for it.
         gone = [operation.request] if operation.kind != "append" and operation.request not in expected.contents else []
-        self._state = self._watched.look(expected.contents, gone)
+        self._state = self._look(gone)
+        for name in self._state.changed(before):
+            self._holders.move(name, before.tables.get(name, ()), self._state.tables.get(name, ()))
         seen = Observation(
-            number, operation, before, self._state, refusal, could, found, misuse, old_lengths, expected.lengths,
-            self._script.num_blocks, self._script.block_size,
+            number, operation, before, self._state, refusal, could, tokens_found(operation, answer), misuse, lengths,
+            self._lengths, due, self._holders, self._script.num_blocks, self._script.block_size,
         )  # fmt: skip
         self._refusals[number] = refusal
         self._events[number] += events_of(seen, self._watched.logged())
@@ -111,6 +123,16 @@ class _Player:
                 last = self._events[filled][-1]
                 self._events[filled].append(event._replace(free_blocks=last.free_blocks, free_list=last.free_list))
         self._break(number, fault)
+
+    def _look(self, gone: Iterable[Hashable] = ()) -> State:
+        return self._watched.look(self._audit.expected.contents, gone, self._state)
+
+    def _look_again(self, request: Hashable) -> State:
+        """The last look, with what is free now and with what one request holds now."""
+        last, live = self._state, [request] if request in self._audit.expected.contents else []
+        now = self._watched.look(live, (), last)
+        tables = {**last.tables, **dict.fromkeys(live, ()), **now.tables}
+        return replace(now, tables=tables, num_tokens={**last.num_tokens, **now.num_tokens})
 
     def _break(self, number: int, fault: tuple[str, str] | None) -> None:
         """The playback ends here where there is a fault."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from llmserving.events import Event
 from llmserving.paging.audit import BrokenInvariant
-from llmserving.paging.script import Operation
+from llmserving.paging.operation import Operation
 
 
 @dataclass(frozen=True)

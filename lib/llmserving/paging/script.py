@@ -1,74 +1,15 @@
-"""Operations on an allocator as data, and the scripts that the lessons play.
+"""The scripts that the lessons play: what is asked of an allocator, and in what order.
 
-A script says what is asked of an allocator and in what order; it knows no block. Its tokens are numbers that it invents.
+A script knows no block. Its tokens are numbers that it invents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from llmserving import arguments
-from llmserving.paging.prefix_cache import Key
-from llmserving.paging.tables import checked_tokens
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One call of an allocator. tokens: of allocate the prompt, of append the one token. parent: of fork."""
-
-    kind: Literal["allocate", "append", "fork", "free"]
-    request: Hashable
-    tokens: tuple[int, ...] = ()
-    key: Key = None
-    parent: Hashable = None
-
-    def __str__(self) -> str:
-        if self.kind == "append":
-            return f"append to {self.request!r}"
-        if self.kind == "fork":
-            return f"fork {self.parent!r} as {self.request!r}"
-        return f"{self.kind} {self.request!r}"
-
-
-def allocate(request: Hashable, tokens: Iterable[int], key: Key = None) -> Operation:
-    """A new request with a prompt of these tokens, for example `range(6)`."""
-    prompt = tuple(tokens)
-    checked_tokens(prompt)
-    return Operation("allocate", request, prompt, key)
-
-
-def append(request: Hashable, token: int) -> Operation:
-    """One more token of a request."""
-    return Operation("append", request, (token,))
-
-
-def append_each(request: Hashable, tokens: Iterable[int]) -> tuple[Operation, ...]:
-    """An append for each of these tokens."""
-    return tuple(append(request, token) for token in tokens)
-
-
-def fork(parent: Hashable, child: Hashable) -> Operation:
-    """A second request that goes on from where `parent` is."""
-    return Operation("fork", child, parent=parent)
-
-
-def free(request: Hashable) -> Operation:
-    """The end of a request."""
-    return Operation("free", request)
-
-
-def operations_of(parts: Any) -> tuple[Operation, ...]:
-    """Operations, and groups of them such as those of `append_each`, as one row; TypeError for anything else."""
-    if isinstance(parts, Operation):
-        return (parts,)
-    if isinstance(parts, str | bytes) or not isinstance(parts, Iterable):
-        raise TypeError(
-            f"a script is made of operations such as allocate('a', range(6)) and free('a'), but got "
-            f"{arguments.shown(parts)}"
-        )
-    return tuple(operation for part in parts for operation in operations_of(part))
+from llmserving.paging.operation import Operation, allocate, append, append_each, fork, free, operations_of
 
 
 @dataclass(frozen=True)
@@ -91,6 +32,8 @@ class Script:
             raise ValueError(f"the script {self.title!r} has no operation: there is nothing to play")
         arguments.count("num_blocks", "the number of blocks in the pool", self.num_blocks)
         arguments.count("block_size", "the number of tokens in a block", self.block_size)
+        if not isinstance(self.prefix_caching, bool):
+            raise TypeError(f"prefix_caching is True or False, but got {arguments.shown(self.prefix_caching)}")
 
 
 def _script(title: str, num_blocks: int, *parts: Any, prefix_caching: bool = False) -> Script:
@@ -127,6 +70,13 @@ WHOLE_PROMPT_CACHED = _script(
     free("c"), free("d"), allocate("e", range(50, 72)), free("e"), allocate("f", range(8)), free("f"),
     prefix_caching=True,
 )  # fmt: skip
+HIT_ON_FREE_BLOCKS = _script(
+    "A hit on free blocks, in a pool that is nearly full", 5,
+    allocate("a", range(8)), allocate("z", range(20, 28)), free("a"),
+    allocate("b", [*range(8), *range(30, 37)]),  # no room: 2 of the 3 free blocks are those that it finds
+    free("z"), allocate("b", [*range(8), *range(30, 37)]), free("b"),
+    prefix_caching=True,
+)  # fmt: skip
 FULL_POOL = _script(
     "A full pool", 4,
     allocate("a", range(8)), allocate("b", range(20, 26)), allocate("c", range(30, 35)),  # no room
@@ -139,5 +89,6 @@ MISUSE = _script(
     free("a"), free("a"), append("a", 5), fork("a", "b"), allocate("a", range(3)), free("a"),
 )  # fmt: skip
 SCRIPTS = (
-    FORK_AND_COPY, FORK_AT_A_BOUNDARY, BLOCK_BY_BLOCK, SHARED_PREFIX, WHOLE_PROMPT_CACHED, FULL_POOL, MISUSE
+    FORK_AND_COPY, FORK_AT_A_BOUNDARY, BLOCK_BY_BLOCK, SHARED_PREFIX, WHOLE_PROMPT_CACHED, HIT_ON_FREE_BLOCKS, FULL_POOL,
+    MISUSE,
 )  # fmt: skip

@@ -22,7 +22,7 @@ class Tables(dict[Hashable, T]):
         try:
             return super().__getitem__(request_id)
         except TypeError:
-            raise TypeError(self._no_name(request_id)) from None
+            raise TypeError(_no_name(request_id)) from None
 
     def __missing__(self, request_id: Hashable) -> T:
         if request_id in self._freed:
@@ -35,16 +35,8 @@ class Tables(dict[Hashable, T]):
 
     def check_new(self, request_id: Hashable) -> None:
         """TypeError or ValueError where no request can be given this name."""
-        try:
-            taken = request_id in self
-        except TypeError:
-            raise TypeError(self._no_name(request_id)) from None
-        if taken:
+        if checked_name(request_id) in self:
             raise ValueError(f"request {request_id!r} has a block table already; free it first, or append to it")
-
-    @staticmethod
-    def _no_name(request_id: object) -> str:
-        return f"request_id is a name such as 'a' or 7, but got {arguments.shown(request_id)}, which no dict can hold"
 
     def __setitem__(self, request_id: Hashable, table: T) -> None:
         super().__setitem__(request_id, table)
@@ -56,6 +48,19 @@ class Tables(dict[Hashable, T]):
         del self[request_id]
         self._freed.add(request_id)
         return table
+
+
+def checked_name(request_id: Hashable) -> Hashable:
+    """A request's name; TypeError where no dict can hold it."""
+    try:
+        hash(request_id)
+    except TypeError:
+        raise TypeError(_no_name(request_id)) from None
+    return request_id
+
+
+def _no_name(request_id: object) -> str:
+    return f"request_id is a name such as 'a' or 7, but got {arguments.shown(request_id)}, which no dict can hold"
 
 
 def checked_tokens(token_ids: object) -> int:

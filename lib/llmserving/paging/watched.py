@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
+import inspect
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -10,8 +10,9 @@ from llmserving import arguments
 from llmserving.events import Event
 from llmserving.paging.allocator import PagedAllocator
 from llmserving.paging.learners_code import LearnersBug, bug, is_refusal, sentence_of
-from llmserving.paging.observation import State, look
-from llmserving.paging.script import Operation
+from llmserving.paging.observation import State
+from llmserving.paging.operation import Operation
+from llmserving.paging.reading import look, whole_number
 
 
 class Watched:
@@ -25,9 +26,9 @@ class Watched:
         self._log: list[Any] = log if isinstance(log, list) else []
         self._read = len(self._log)
 
-    def look(self, live: Iterable[Hashable], gone: Iterable[Hashable] = ()) -> State:
-        """Its tables and free blocks as they are now."""
-        return look(self._allocator, live, gone)
+    def look(self, live: Iterable[Hashable], gone: Iterable[Hashable] = (), known: State | None = None) -> State:
+        """Its tables and free blocks as they are now; `known` is the last look."""
+        return look(self._allocator, live, gone, known)
 
     def can(self, operation: Operation) -> bool | None:
         """What can_allocate or can_append says about an operation, None where there is no such method or no answer yet."""
@@ -44,8 +45,8 @@ class Watched:
         except Exception as error:
             raise bug(name, error) from None
 
-    def call(self, operation: Operation, *, refusal_due: bool) -> tuple[str | None, int]:
-        """Carry the operation out: the sentence of its refusal or None, and the prompt tokens found in the cache."""
+    def call(self, operation: Operation, *, refusal_due: bool) -> tuple[str | None, Any]:
+        """Carry the operation out: the sentence of its refusal or None, and what it returned."""
         method = getattr(self._allocator, operation.kind, None)
         if not callable(method):
             raise LearnersBug(f"the allocator has no method {operation.kind}")
@@ -53,10 +54,9 @@ class Watched:
             answer = method(*_arguments(operation), **_key(operation))
         except Exception as error:
             if is_refusal(error, due=refusal_due):
-                return sentence_of(error), 0
+                return sentence_of(error), None
             raise bug(operation.kind, error) from None
-        reported = isinstance(answer, numbers.Integral) and not isinstance(answer, bool)
-        return None, max(int(answer), 0) if operation.kind == "allocate" and reported else 0
+        return None, answer
 
     def logged(self) -> list[Event]:
         """What only the allocator itself can know, since the last time: which blocks it caches and evicts."""
@@ -64,12 +64,21 @@ class Watched:
         return [event for event in new if isinstance(event, Event) and event.kind in ("cache", "evict")]
 
 
+def tokens_found(operation: Operation, answer: Any) -> int:
+    """The prompt tokens that allocate says it found in its cache: 0 where it returns no number."""
+    return max(whole_number(answer) or 0, 0) if operation.kind == "allocate" else 0
+
+
 def _made(allocator: Any, num_blocks: int, block_size: int) -> Any:
     if isinstance(allocator, type) or (callable(allocator) and not hasattr(allocator, "table")):
         try:
-            return allocator(num_blocks, block_size)
+            made = allocator(num_blocks, block_size)
         except Exception as error:
             raise bug(f"{getattr(allocator, '__name__', 'the factory')}({num_blocks}, {block_size})", error) from None
+        for name in ("table", "free_blocks"):
+            if not hasattr(made, name) and inspect.getattr_static(made, name, None) is None:
+                raise LearnersBug(f"the allocator has no {name}")
+        return made
     if not hasattr(allocator, "table") or not hasattr(allocator, "free_blocks"):
         raise TypeError(
             f"allocator is a class, a function of (num_blocks, block_size), or an object with the methods of "
@@ -80,9 +89,8 @@ def _made(allocator: Any, num_blocks: int, block_size: int) -> Any:
 
 def _arguments(operation: Operation) -> tuple[Any, ...]:
     if operation.kind == "allocate":
-        return operation.request, list(
-            operation.tokens
-        )  # a list of its own, with which the allocator may do what it likes
+        tokens = list(operation.tokens)  # a list of its own, with which the allocator may do what it likes
+        return operation.request, tokens
     if operation.kind == "fork":
         return operation.parent, operation.request
     return (operation.request, *operation.tokens)

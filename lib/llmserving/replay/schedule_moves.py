@@ -21,8 +21,9 @@ BEFORE: Mapping[str, tuple[Phase | None, ...]] = {
     "prefill": ("waiting", "preempted", "prefill"),
     "first token": ("prefill",),
     "preempt": RUNNING,
+    "recomputed": ("prefill",),
     "resume": ("preempted",),
-    "finish": RUNNING,
+    "finish": ("decode",),
 }
 IS: Mapping[Phase | None, str] = {
     None: "has not arrived",
@@ -36,11 +37,7 @@ IS: Mapping[Phase | None, str] = {
 
 
 class ScheduleMoves:
-    """The phase of every request, moved on event by event. ValueError says why an event cannot follow those before it.
-
-    A preempted request that had its first token is recomputed: it stays in "prefill" until it finishes or is preempted
-    again, since the log does not say when its recomputation ends.
-    """
+    """The phase of every request, moved on event by event. ValueError says why an event cannot follow those before it."""
 
     def __init__(self) -> None:
         self.phase: dict[Hashable, Phase] = {}
@@ -58,7 +55,7 @@ class ScheduleMoves:
             if request in self.answered:
                 raise ValueError(f"{request_name(request)} had its first token before")
             self.answered.add(request)
-        elif event.kind == "finish" and request not in self.answered:
+        elif event.kind == "recomputed" and request not in self.answered:
             raise ValueError(f"{request_name(request)} never had its first token")
         after = self._after(event)
         self.phase.pop(request, None)
@@ -73,6 +70,7 @@ class ScheduleMoves:
             "reject": "rejected",
             "prefill": "prefill",
             "first token": "decode",
+            "recomputed": "decode",
             "preempt": "preempted",
             "finish": "finished",
         }

@@ -76,6 +76,8 @@ def _scheduling(event: Event) -> str:
             return f"{name} has its first token at {when}."
         case "preempt":
             return f"{name} gives its blocks back at {when} and waits again, in front of all others."
+        case "recomputed":
+            return f"{name} has all that it lost computed again at {when}, and decodes again."
         case "resume":
             return f"{name} has its swapped-out cache back at {when} and decodes again."
     return f"{name} has its last token at {when}, and its blocks are free."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -49,30 +48,17 @@ class RequestSpans:
 def request_spans(events: Iterable[Event]) -> list[RequestSpans]:
     """The requests of a log in the order of their arrival. LogError where the log contradicts itself.
 
-    Prefill lasts from the step that begins it to the first token. A preempted request that had its first token gets no
-    other, so the end of its recomputation is derived: it is when the step of its last chunk ends, and that is the next
-    time at which anything but an arrival happens. Where nothing happens to any request at the end of that step, the
-    prefill is drawn too long, at most until the next event.
+    Prefill lasts from the step that begins it to the first token or, of a request that is computed again after a
+    preemption, to the event "recomputed".
     """
     moves = ScheduleMoves()
     open_: dict[Hashable, tuple[Phase, float]] = {}
     spans: dict[Hashable, list[Span]] = {}
-    recomputed: dict[Hashable, float] = {}  # when the last chunk of a recomputation began
-    moments: list[float] = []  # when steps begin or end, as far as the log says
 
     def close(request: Hashable, end_s: float) -> None:
         phase, start_s = open_[request]
-        if phase == "prefill" and request in recomputed:
-            after = bisect_right(moments, recomputed.pop(request))
-            middle = min(moments[after], end_s) if after < len(moments) else end_s
-            add(request, Span("prefill", start_s, middle))
-            add(request, Span("decode", middle, end_s))
-        elif phase in PHASES:
-            add(request, Span(phase, start_s, end_s))
-
-    def add(request: Hashable, span: Span) -> None:
-        if span.end_s > span.start_s:
-            spans[request].append(span)
+        if phase in PHASES and end_s > start_s:
+            spans[request].append(Span(phase, start_s, end_s))
 
     end_of_log = 0.0
     for number, event in enumerate(checked_log(events), 1):
@@ -80,15 +66,11 @@ def request_spans(events: Iterable[Event]) -> list[RequestSpans]:
             continue
         before, after = move(moves, number, event)
         request, end_of_log = event.request, max(end_of_log, event.time_s)
-        if event.kind not in ("arrive", "reject"):
-            moments.append(event.time_s)
         if before != after:
             spans.setdefault(request, [])
             if before is not None:
                 close(request, event.time_s)
             open_[request] = (after, event.time_s)
-        if event.kind == "prefill" and request in moves.answered:
-            recomputed[request] = event.time_s
     for request in open_:
         close(request, end_of_log)
     made = [

@@ -1,10 +1,14 @@
-"""Continuous batching: who runs in the next step, what that buys, and real traces to try it on."""
+"""Continuous batching: who runs in the next step, what that buys, and real traces to try it on.
+
+`help(Policy)` says all that a scheduler of one's own needs.
+"""
 
 from llmserving.scheduling.arrivals import bursty_arrivals, poisson_arrivals
 from llmserving.scheduling.engine import Engine
 from llmserving.scheduling.play import play_schedule
 from llmserving.scheduling.playback import Noted, PlayedStep, ScheduleMoment, SchedulePlayback
-from llmserving.scheduling.policies import ChunkedPrefill, ContinuousBatching, Policy, StaticBatching
+from llmserving.scheduling.policies import ChunkedPrefill, ContinuousBatching, StaticBatching
+from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.prefix_reuse import prefix_hit_rate
 from llmserving.scheduling.request import Request, Workload
 from llmserving.scheduling.reservation import used_share, used_share_paged
@@ -13,6 +17,7 @@ from llmserving.scheduling.scenarios import (
     LONG_PROMPT_ARRIVES,
     SCENARIOS,
     SHORT_AND_LONG_ANSWERS,
+    SHORT_BEHIND_LONG,
     TWO_AND_A_FULL_POOL,
     Scenario,
 )
@@ -26,7 +31,7 @@ from llmserving.scheduling.workload import synthetic_workload
 from llmserving.scheduling.workload_statistics import statistics
 
 __all__ = [
-    "LONG_PROMPT_ARRIVES", "SCENARIOS", "SHORT_AND_LONG_ANSWERS", "TWO_AND_A_FULL_POOL", "BrokenRuleError",
+    "LONG_PROMPT_ARRIVES", "SCENARIOS", "SHORT_AND_LONG_ANSWERS", "SHORT_BEHIND_LONG", "TWO_AND_A_FULL_POOL", "BrokenRuleError",
     "ChunkedPrefill", "ContinuousBatching", "Engine", "Noted", "PlayedStep", "Policy", "Request", "Scenario",
     "ScheduleMoment", "SchedulePlayback", "Sequence", "Served", "Simulation", "Spread", "StaticBatching", "StepClock",
     "Summary", "Workload", "azure_trace", "bursty_arrivals", "mooncake_trace", "play_schedule", "poisson_arrivals",

@@ -1,4 +1,6 @@
-"""Continuous batching, with or without chunks, without a loop over the requests of a step.
+"""Continuous batching, with or without chunks, without a loop over those who decode: they are counted.
+
+Only where blocks run short, and for a model with windows, does a step look at each of them.
 
 The same events as `Engine`, in time and memory that grow with the requests and steps, not with the tokens: `Decoders` says
 how that is possible.
@@ -164,8 +166,8 @@ class FastEngine:
     def _give_token(self, row: Row) -> int:
         """The step's token for a request that starts to decode or ends; 1 if it ends."""
         row.produced += 1
-        if row.produced == 1:
-            self._event("first token", row)
+        if row.cached == row.target:  # its prompt, or all that was lost, has just become complete
+            self._event("first token" if row.produced == 1 else "recomputed", row)
         if row.produced < row.request.output_tokens:
             self._decoders.start(row, self.step + 1)
             return 0

@@ -22,9 +22,12 @@ class KvMemory:
     max_len: int
 
     def __post_init__(self) -> None:
-        arguments.count("num_blocks", "the number of blocks of the KV cache", self.num_blocks)
-        arguments.count("block_size", "the number of tokens in a block", self.block_size)
-        arguments.count("max_len", "the most tokens that a request can have", self.max_len)
+        for name, meaning in (
+            ("num_blocks", "the number of blocks of the KV cache"),
+            ("block_size", "the number of tokens in a block"),
+            ("max_len", "the most tokens that a request can have"),
+        ):
+            object.__setattr__(self, name, arguments.count(name, meaning, getattr(self, name)))
         if self.kind not in ("paged", "contiguous"):
             raise ValueError(f"memory is 'paged' or 'contiguous', but got {arguments.shown(self.kind)}")
 

@@ -10,7 +10,7 @@ from llmserving.events import SchedulingKind
 from llmserving.scheduling.engine import Engine
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.playback import Noted, PlayedStep
-from llmserving.scheduling.policies import Policy
+from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.request import Workload
 from llmserving.scheduling.sequence import Sequence
 from llmserving.scheduling.step_clock import StepClock
@@ -32,7 +32,6 @@ class ObservedEngine(Engine):
         self.notes: list[Noted] = []
         self.steps: list[PlayedStep] = []
         self._reason = ""
-        self._by_moves: set[Sequence] = set()
         self._scheduled: Scheduled = (), (), ()
         self._looks, self._most_looks = 0, LOOKS_PER_REQUEST * (len(workload) + 1)
         # While the rules hold, each step brings the oldest request forward by a token of its prompt or of its answer.
@@ -40,22 +39,22 @@ class ObservedEngine(Engine):
         super().__init__(workload, policy, memory, clock, allocator)
 
     @property
-    def waiting(self) -> deque[Sequence]:
+    def _waiting(self) -> deque[Sequence]:
         self._look()
-        return self._waiting
+        return self._who_waits
 
-    @waiting.setter
-    def waiting(self, waiting: deque[Sequence]) -> None:
-        self._waiting = waiting
+    @_waiting.setter
+    def _waiting(self, waiting: deque[Sequence]) -> None:
+        self._who_waits = waiting
 
     @property
-    def running(self) -> list[Sequence]:
+    def _running(self) -> list[Sequence]:
         self._look()
-        return self._running
+        return self._who_runs
 
-    @running.setter
-    def running(self, running: list[Sequence]) -> None:
-        self._running = running
+    @_running.setter
+    def _running(self, running: list[Sequence]) -> None:
+        self._who_runs = running
 
     def _look(self) -> None:
         """Every question and every move looks at one of the two queues, so counting looks finds nearly every loop."""
@@ -65,18 +64,12 @@ class ObservedEngine(Engine):
                 f"in one step it looked {self._most_looks:,} times at who waits and who runs, and goes on"
             )
 
-    def admit(self, sequence: Sequence | None = None) -> Sequence:
-        admitted = super().admit(sequence)
-        self._by_moves.add(admitted)
-        return admitted
-
     def preempt(self, sequence: Sequence) -> None:
         self._reason = self._who_needs_a_block(sequence)
         super().preempt(sequence)
-        self._by_moves.discard(sequence)
 
     def _who_needs_a_block(self, sent_back: Sequence) -> str:
-        for one in self._running:
+        for one in self._who_runs:
             if one.decodes and not self.moves.has(one) and not self._allocator.has_slot(one.request.id):
                 who = "it" if one is sent_back else f"request {one.request.id}"
                 return f"{who} needs a block for its next token, and none is free"
@@ -84,7 +77,7 @@ class ObservedEngine(Engine):
 
     def _take_step(self) -> None:
         if self.step >= self._most_steps:
-            left = len(self._running) + len(self._waiting) + len(self._arriving)
+            left = len(self._who_runs) + len(self._who_waits) + len(self._arriving)
             self._broken(
                 "endless",
                 f"{self.step:,} steps were taken, one for each token of all prompts and answers, and {left} of "
@@ -95,11 +88,9 @@ class ObservedEngine(Engine):
         self.steps.append(PlayedStep(self.step, start_s, self.time_s, *self._scheduled))
 
     def _schedule(self) -> None:
-        self._looks, self._by_moves = 0, set(self._running)
-        everyone = {*self._running, *self._waiting}
+        self._looks = 0
         super()._schedule()
         self._looks = 0
-        self._check_queues(everyone)
         rows, prefills = self.moves.decodes, self.moves.prefills
         self._scheduled = (
             tuple(one.request.id for one in rows if not one.done),
@@ -107,17 +98,7 @@ class ObservedEngine(Engine):
             tuple(one.request.id for one in rows if one.done),
         )
 
-    def _check_queues(self, everyone: set[Sequence]) -> None:
-        """Only moves change who runs and who waits: a request that is put into a list has no blocks there."""
-        for whose, how in (
-            (set(self._running) - self._by_moves, "runs, and was not let in by engine.admit"),
-            (self._by_moves - set(self._running), "runs no longer, and was not sent back by engine.preempt"),
-            (everyone - {*self._running, *self._waiting}, "neither runs nor waits any more, and is not done"),
-        ):
-            if whose:
-                self._broken("by hand", f"request {min(whose, key=lambda one: one.place).request.id} {how}")
-
     def _event(self, kind: SchedulingKind, sequence: Sequence, time_s: float | None = None) -> None:
         super()._event(kind, sequence, time_s)
         reason = self._reason if kind == "preempt" else ""
-        self.notes.append(Noted(self.events[-1], sequence.produced, sequence.target, reason))
+        self.notes.append(Noted(self._events[-1], sequence.produced, sequence.target, reason))

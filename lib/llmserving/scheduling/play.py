@@ -1,35 +1,26 @@
-"""Play a workload on a scheduler, whoever wrote it, and see what happens: events, steps, the first broken rule.
-
-A scheduler has a method `schedule(engine)`, called before every step. It reads `engine.waiting` and `engine.running`,
-asks `can_admit` and `can_decode`, and makes moves: `admit`, `prefill`, `decode`, `preempt`. Where it has `max_num_seqs`
-or `token_budget`, its moves are held against them.
-"""
+"""Play a workload on a scheduler, whoever wrote it, and see what happens: events, steps, the first broken rule."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from llmserving import arguments
 from llmserving.hardware import Gpu
 from llmserving.models import ModelSpec
-from llmserving.paging.learners_code import LearnersBug, bug
+from llmserving.paging.learners_code import LearnersBug
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.observed import ObservedEngine
 from llmserving.scheduling.playback import SchedulePlayback
-from llmserving.scheduling.policies import (
-    POLICIES,
-    ChunkedPrefill,
-    ContinuousBatching,
-    Policy,
-    StaticBatching,
-)
+from llmserving.scheduling.policies import POLICIES, ChunkedPrefill, ContinuousBatching, StaticBatching
+from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.policy_checks import checked_policy
 from llmserving.scheduling.request import Request, Workload
 from llmserving.scheduling.rules import BrokenRuleError
 from llmserving.scheduling.scenarios import TWO_AND_A_FULL_POOL, Scenario
 from llmserving.scheduling.simulate import check_ids, known_settings
 from llmserving.scheduling.step_clock import StepClock
+
+MOST_PLAYED_TOKENS, MOST_PLAYED_BLOCKS = 200_000, 10**6  # some seconds
 
 
 def play_schedule(
@@ -45,10 +36,11 @@ def play_schedule(
 ) -> SchedulePlayback:
     """Serve a small workload step by step, from a KV cache of `num_blocks` blocks of `block_size` tokens.
 
-    policy: "static", "continuous" or "chunked", with the limits of the scenario, or a scheduler: a class or a function,
-    called without arguments, or an object with `schedule(engine)`. allocator: the learner's own, a class or a function of
-    (num_blocks, block_size) or a fresh object, by default the course's. num_blocks and block_size are by default those of
-    the scenario. settings: those of `StepClock`. A static batch reserves memory for the longest request, as in `simulate`.
+    policy: "static", "continuous" or "chunked", with the limits of the scenario, or a scheduler (see `Policy`): a class or
+    a function, called without arguments, or an object with `schedule(engine)`. allocator: the learner's own, a class or a
+    function of (num_blocks, block_size) or a fresh object, by default the course's. num_blocks and block_size are by
+    default those of the scenario. settings: those of `StepClock`. A static batch reserves memory for the longest request,
+    as in `simulate`.
 
     The playback ends at the first broken rule; a bug in the code that is played, and a loop that does not end, are told
     as one. Only a loop that never looks at the engine goes on until it is interrupted.
@@ -63,6 +55,7 @@ def play_schedule(
         made = _made(policy, scenario)
         if isinstance(made, StaticBatching):
             memory = KvMemory(memory.num_blocks, memory.block_size, "contiguous", memory.max_len)
+        _check_size(requests, memory)
         engine = ObservedEngine(requests, made, memory, clock, allocator)
         engine.run(lambda _: None)
     except LearnersBug as told:
@@ -104,16 +97,19 @@ def _made(policy: Any, scenario: Scenario) -> Policy:
             if kind is ContinuousBatching
             else ChunkedPrefill(rows, token_budget=scenario.token_budget)
         )
-    if isinstance(policy, type) or (callable(policy) and not hasattr(policy, "schedule")):
-        name = getattr(policy, "__name__", "the function")
-        try:
-            made = policy()
-        except Exception as error:
-            raise bug(f"{name}()", error, caller="the engine") from None
-        if not callable(getattr(made, "schedule", None)):
-            raise TypeError(
-                f"policy is a class or a function that makes an object with a method schedule(engine), but {name}() gave "
-                f"{arguments.shown(made)}"
-            )
-        policy = made
     return checked_policy(policy)
+
+
+def _check_size(requests: Workload, memory: KvMemory) -> None:
+    """Every token of a workload that is played takes time, and every block that an allocator of the learner's may list."""
+    if memory.num_blocks > MOST_PLAYED_BLOCKS:
+        raise ValueError(
+            f"num_blocks is {memory.num_blocks:,}, and a pool that is played has {MOST_PLAYED_BLOCKS:,} at most; simulate "
+            "takes more"
+        )
+    tokens = sum(request.tokens for request in requests if memory.can_ever_hold(request))
+    if tokens > MOST_PLAYED_TOKENS:
+        raise ValueError(
+            f"the prompts and answers of {requests.name!r} have {tokens:,} tokens together, and a workload that is played "
+            f"step by step has {MOST_PLAYED_TOKENS:,} at most; simulate takes more"
+        )

@@ -1,14 +1,12 @@
 """Who runs in the next step: three answers, in the order of their invention.
 
-A policy's `schedule(engine)` is called before every step. It sees `engine.running` and `engine.waiting`, both in the
-order of arrival, and makes moves: `admit`, `prefill`, `decode`, `preempt`. All are first come, first served: nobody
-overtakes, and who is sent back is the latest to have come.
+All are first come, first served: nobody overtakes, and who is sent back is the latest to have come.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from llmserving import arguments
 
@@ -16,13 +14,6 @@ if TYPE_CHECKING:
     from llmserving.scheduling.engine import Engine
 
 Preemption = Literal["recompute", "swap"]
-
-
-class Policy(Protocol):
-    """Anything that decides who runs. Where it has them, `max_num_seqs` and `token_budget` are held against its moves."""
-
-    def schedule(self, engine: Engine) -> None:
-        """Make the moves of the next step."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +26,9 @@ class StaticBatching:
     batch_size: int = 8
 
     def __post_init__(self) -> None:
-        arguments.count("batch_size", "the requests in a batch", self.batch_size)
+        object.__setattr__(
+            self, "batch_size", arguments.count("batch_size", "the requests in a batch", self.batch_size)
+        )
 
     @property
     def max_num_seqs(self) -> int:
@@ -67,10 +60,11 @@ class ContinuousBatching:
     watermark: float = 0.0
 
     def __post_init__(self) -> None:
-        arguments.count("max_num_seqs", "the requests that may run at once", self.max_num_seqs)
+        seqs = arguments.count("max_num_seqs", "the requests that may run at once", self.max_num_seqs)
         check_preemption(self.preemption)
-        if self.watermark != 0:
-            arguments.share("watermark", "the share of all blocks that a new request leaves free", self.watermark)
+        meaning = "the share of all blocks that a new request leaves free"
+        object.__setattr__(self, "max_num_seqs", seqs)
+        object.__setattr__(self, "watermark", arguments.share("watermark", meaning, self.watermark, or_none=True))
 
     def schedule(self, engine: Engine) -> None:
         """One token for each that runs, the oldest first; then whom there is room for."""
@@ -104,7 +98,8 @@ class ChunkedPrefill(ContinuousBatching):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        arguments.count("token_budget", "the tokens of all requests in a step", self.token_budget)
+        budget = arguments.count("token_budget", "the tokens of all requests in a step", self.token_budget)
+        object.__setattr__(self, "token_budget", budget)
         if self.token_budget < self.max_num_seqs:
             raise ValueError(
                 f"token_budget is {self.token_budget}, less than max_num_seqs, {self.max_num_seqs}: in a full batch each "

@@ -5,23 +5,51 @@ from __future__ import annotations
 from typing import Any
 
 from llmserving import arguments
-from llmserving.scheduling.policies import POLICIES, Policy, check_preemption
+from llmserving.paging.learners_code import bug
+from llmserving.scheduling.policies import POLICIES, check_preemption
+from llmserving.scheduling.policy import Policy
+
+LIMITS = {"max_num_seqs": "the requests that may run at once", "token_budget": "the tokens of all requests in a step"}
 
 
 def checked_policy(policy: Any) -> Policy:
-    """The policy of that name, or the one that is given; TypeError or ValueError where it is none."""
-    made: Policy = POLICIES[policy]() if isinstance(policy, str) and policy in POLICIES else policy
-    if isinstance(policy, type) or not callable(getattr(made, "schedule", None)):
-        advice = f", a class; write {policy.__name__}()" if isinstance(policy, type) else ""
+    """The policy of that name, or the one that is given, made if it is a class or a function of no arguments.
+
+    TypeError or ValueError where it is none, LearnersBug where its code goes wrong.
+    """
+    made, shown = policy, arguments.shown(policy)
+    if isinstance(policy, str) and policy in POLICIES:
+        made = POLICIES[policy]()
+    elif isinstance(policy, type) or (callable(policy) and not hasattr(policy, "schedule")):
+        name = getattr(policy, "__name__", "the function")
+        try:
+            made = policy()
+        except Exception as error:
+            raise bug(f"{name}()", error, caller="the engine") from None
+        shown = f"{arguments.shown(made)} from {name}()"
+    if not callable(_read(made, "schedule")):
         raise TypeError(
-            f"policy is 'static', 'continuous' or 'chunked', or an object with a method schedule(engine), but got "
-            f"{arguments.shown(policy)}{advice}"
+            "policy is 'static', 'continuous' or 'chunked', or an object with a method schedule(engine), or a class or a "
+            f"function that makes one, but got {shown}"
         )
-    for name, meaning in (
-        ("max_num_seqs", "the requests that may run at once"),
-        ("token_budget", "the tokens of all requests in a step"),
-    ):
-        if getattr(made, name, None) is not None:
-            arguments.count(name, meaning, getattr(made, name))
-    check_preemption(getattr(made, "preemption", "recompute"))
-    return made
+    for name in LIMITS:
+        limit_of(made, name)
+    preemption = _read(made, "preemption")
+    check_preemption("recompute" if preemption is None else preemption)
+    return made  # type: ignore[no-any-return]
+
+
+def limit_of(policy: Any, name: str) -> int | None:
+    """`max_num_seqs` or `token_budget` of a policy, None where it has none."""
+    limit = _read(policy, name)
+    return None if limit is None else arguments.count(name, LIMITS[name], limit)
+
+
+def _read(policy: Any, name: str) -> Any:
+    """An attribute, which may be a property of the learner's that goes wrong; None where there is none."""
+    try:
+        return getattr(policy, name)
+    except Exception as error:
+        if isinstance(error, AttributeError) and not hasattr(type(policy), name):
+            return None
+        raise bug(name, error, caller="the engine") from None

@@ -18,7 +18,8 @@ MOST_TOKENS = 10**9  # above any context window, and products of two such counts
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """arrival_s: seconds since the start of the workload. prompt_tokens, output_tokens: at least 1 each.
+    """id: a number, or anything else that can name it. arrival_s: seconds since the start of the workload. prompt_tokens,
+    output_tokens: at least 1 each. All are kept as Python's own numbers, since sums of numpy's narrow ones overflow.
 
     prompt_blocks: names of the prompt's blocks in order, where a trace has them; equal names stand for equal content
     after equal prefixes.
@@ -31,16 +32,32 @@ class Request:
     prompt_blocks: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        arrival = self.arrival_s
-        if not isinstance(arrival, numbers.Real) or isinstance(arrival, bool) or not 0 <= arrival < math.inf:
+        arrival_s = _seconds(self.arrival_s)
+        if not 0 <= arrival_s < math.inf:
             raise ValueError(
-                f"arrival_s is the time of arrival in seconds, 0 or later, but got {arguments.shown(arrival)}"
+                f"arrival_s is the time of arrival in seconds, 0 or later, but got {arguments.shown(self.arrival_s)}"
             )
+        try:
+            hash(self.id)
+        except TypeError:
+            raise TypeError(
+                f"id names the request, by a number or a text, but got {arguments.shown(self.id)}, which cannot be looked up"
+            ) from None
+        self._keep("id", self.id.item() if isinstance(self.id, np.generic) else self.id)
+        self._keep("arrival_s", arrival_s)
+        if isinstance(self.prompt_blocks, str) or not isinstance(self.prompt_blocks, Iterable):
+            raise TypeError(
+                f"prompt_blocks names the blocks of the prompt in order, but got {arguments.shown(self.prompt_blocks)}"
+            )
+        self._keep("prompt_blocks", tuple(self.prompt_blocks))
         for name, meaning in (
             ("prompt_tokens", "the number of tokens in the prompt"),
             ("output_tokens", "the number of tokens that the request is given"),
         ):
-            arguments.count(name, meaning, getattr(self, name), most=MOST_TOKENS)
+            self._keep(name, arguments.count(name, meaning, getattr(self, name), most=MOST_TOKENS))
+
+    def _keep(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)  # frozen for everybody else
 
     @property
     def tokens(self) -> int:
@@ -51,6 +68,14 @@ class Request:
     def cached_tokens(self) -> int:
         """Tokens in the cache when the request ends: all but the last one, which no step takes in."""
         return self.tokens - 1
+
+
+def _seconds(value: Any) -> float:
+    """A number as a float, NaN where it is none or too large for one."""
+    try:
+        return float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return math.nan
 
 
 class Workload(Sequence[Request]):

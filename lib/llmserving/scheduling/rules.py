@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from llmserving.paging.learners_code import LearnersBug
+from llmserving.scheduling.policy_checks import limit_of
 from llmserving.scheduling.sequence import Sequence
 
 if TYPE_CHECKING:
@@ -34,24 +36,46 @@ def _broken(engine: Engine) -> tuple[str, str] | None:
     if not step.tokens:
         return "idle", (
             f"nobody was given a token, so the engine would stand still; running: {_names(engine.running)}; "
-            f"waiting: {_names(engine.waiting)}"
+            f"waiting: {_names(engine.waiting)}. {_why_idle(engine)}"
         )
     for sequence in engine.running:
         if step.has(sequence):
             continue
         if sequence.decodes:
-            return "starvation", f"request {sequence.request.id} runs and decodes, and was given no token"
+            why = "; it needs a block and none is free, so the latest that came should have been sent back"
+            return "starvation", (
+                f"request {sequence.request.id} runs and decodes, and was given no token"
+                f"{'' if engine.can_decode(sequence) else why}"
+            )
         if sequence is engine.running[0]:
             return "starvation", (
                 f"no token of request {sequence.request.id}'s prompt was computed, though it has run for longest"
             )
-    limit = getattr(policy, "max_num_seqs", None)
+    try:
+        limit, budget = limit_of(policy, "max_num_seqs"), limit_of(policy, "token_budget")
+    except (LearnersBug, TypeError, ValueError) as error:  # a property, which may tell another limit in every step
+        return "bug", str(error)
     if limit is not None and len(engine.running) > limit:
         return "max_num_seqs", f"{len(engine.running)} requests run, and max_num_seqs is {limit}"
-    budget = getattr(policy, "token_budget", None)
     if budget is not None and step.tokens > budget:
         return "token_budget", f"the step computes {step.tokens} tokens, and token_budget is {budget}"
     return _out_of_order(engine)
+
+
+def _why_idle(engine: Engine) -> str:
+    """What is behind a step without a token: who could have had one, by which move."""
+    begun = [sequence for sequence in engine.running if not sequence.decodes]
+    if begun:
+        return f"To be let in computes nothing: engine.prefill(sequence, tokens) is due for {_names(begun)}"
+    if engine.running and not any(map(engine.can_decode, engine.running)):
+        return (
+            "Each that runs needs a block for its next token, none is free, and nobody was sent back: the latest that came "
+            "should have been, by engine.preempt(engine.running[-1])"
+        )
+    if engine.running:
+        return "engine.decode(sequence) is due for each that runs and decodes"
+    back = " after all that ran were sent back" if engine.moves.preempted else ""
+    return f"engine.admit() and engine.prefill(sequence, tokens) are due{back}: there is room for the first that waits"
 
 
 def _out_of_order(engine: Engine) -> tuple[str, str] | None:
@@ -73,8 +97,8 @@ def _out_of_order(engine: Engine) -> tuple[str, str] | None:
     stayed = [sequence for sequence in engine.running if sequence not in step.admitted]
     if step.preempted and not stayed:
         return "victim", (
-            f"request {min(step.preempted, key=lambda one: one.place).request.id} was sent back, which came before all "
-            "that ran: the first of them always has room, since it fits alone"
+            f"request {min(step.preempted, key=lambda one: one.place).request.id} was sent back, and it came first of all "
+            "that ran: the first is never sent back, since it has room once the others are gone"
         )
     return None
 

@@ -32,7 +32,7 @@ class Scenario:
             ("max_num_seqs", "the requests that may run at once"),
             ("token_budget", "the tokens of all requests in a step"),
         ):
-            arguments.count(name, meaning, getattr(self, name))
+            object.__setattr__(self, name, arguments.count(name, meaning, getattr(self, name)))
 
 
 def _workload(title: str, *rows: tuple[float, int, int]) -> Workload:
@@ -57,4 +57,9 @@ SHORT_AND_LONG_ANSWERS = Scenario(
     max_num_seqs=3,
 )
 
-SCENARIOS = (TWO_AND_A_FULL_POOL, LONG_PROMPT_ARRIVES, SHORT_AND_LONG_ANSWERS)
+_BEHIND = "A short request behind a long one"
+SHORT_BEHIND_LONG = Scenario(
+    _BEHIND, _workload(_BEHIND, (0, 8, 5), (0, 12, 4), (0, 4, 3)), num_blocks=4, block_size=4
+)  # the second has to wait for the first; the third would fit beside it, and must not overtake
+
+SCENARIOS = (TWO_AND_A_FULL_POOL, LONG_PROMPT_ARRIVES, SHORT_AND_LONG_ANSWERS, SHORT_BEHIND_LONG)

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
 from llmserving.events import Event
 from llmserving.hardware import Gpu
 from llmserving.models import ModelSpec
+from llmserving.paging.learners_code import LearnersBug
 from llmserving.planner import plan
 from llmserving.scheduling.engine import Engine
 from llmserving.scheduling.fast import FastEngine
 from llmserving.scheduling.fast_static import FastStaticEngine
 from llmserving.scheduling.memory import KvMemory, MemoryKind
-from llmserving.scheduling.policies import (
-    POLICIES,
-    ChunkedPrefill,
-    ContinuousBatching,
-    Policy,
-    StaticBatching,
-)
+from llmserving.scheduling.policies import POLICIES, ChunkedPrefill, ContinuousBatching, StaticBatching
+from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.policy_checks import checked_policy
 from llmserving.scheduling.progress import requests_bar
 from llmserving.scheduling.request import Request, Workload
+from llmserving.scheduling.rules import BrokenRuleError
 from llmserving.scheduling.step_clock import StepClock
 from llmserving.scheduling.summary import Summary, summarize
 
@@ -37,7 +34,7 @@ class Simulation(NamedTuple):
 
 def simulate(
     workload: Workload | Iterable[Request],
-    policy: Policy | str = "continuous",
+    policy: Policy | Callable[[], Policy] | str = "continuous",
     model: ModelSpec | str = "llama-2-13b",
     gpu: Gpu | str = "a100-80gb",
     *,
@@ -53,11 +50,12 @@ def simulate(
 ) -> Simulation:
     """Serve every request of a workload.
 
-    policy: "static", "continuous" or "chunked", one of those classes with settings of its own, or any object with
-    `schedule(engine)`. num_blocks: of the KV cache; by default what `plan` leaves on the GPU for it. memory: "paged", or
-    "contiguous" with `max_len` tokens reserved for each request, by default the most that one of them has; a static
-    batch always reserves. allocator: one of one's own, a class, a function of (num_blocks, block_size) or an object.
-    settings: those of `StepClock`, such as weight_dtype, kv_dtype, tensor_parallel.
+    policy: "static", "continuous" or "chunked", one of those classes with settings of its own, or a scheduler (see
+    `Policy`): an object with `schedule(engine)`, or a class or a function of no arguments that makes one. num_blocks: of
+    the KV cache; by default what `plan` leaves on the GPU for it. memory: "paged", or "contiguous" with `max_len` tokens
+    reserved for each request, by default the most that one of them has; a static batch always reserves. allocator: one of
+    one's own, a class, a function of (num_blocks, block_size) or an object. settings: those of `StepClock`, such as
+    weight_dtype, kv_dtype, tensor_parallel.
 
     A request that can never fit is rejected. step_by_step runs the plain `Engine`, which takes time for every token; so
     does a policy or an allocator of one's own, whose broken rules raise BrokenRuleError. A model with windows is given
@@ -65,7 +63,7 @@ def simulate(
     """
     workload = workload if isinstance(workload, Workload) else Workload(workload, "workload")
     check_ids(workload)
-    policy = checked_policy(policy)
+    policy = _made(policy)
     static = isinstance(policy, StaticBatching)
     if static and memory == "paged":
         raise ValueError("memory is 'contiguous' for static batching, which knows nothing of blocks, but got 'paged'")
@@ -80,7 +78,15 @@ def simulate(
     engine = _engine(workload, policy, kv_memory, clock, allocator, step_by_step=step_by_step)
     with requests_bar(len(workload), shown=progress) as ended:
         engine.run(ended)
-    return Simulation(engine.events, summarize(workload, engine.events, engine.tally, kv_memory, clock))
+    events = list(engine.events)
+    return Simulation(events, summarize(workload, events, engine.tally, kv_memory, clock))
+
+
+def _made(policy: Any) -> Policy:
+    try:
+        return checked_policy(policy)
+    except LearnersBug as told:
+        raise BrokenRuleError("bug", str(told), 0, 0) from None
 
 
 def _engine(
