@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests import skips
 
 pytest_plugins = ["pytester"]
+
+# A test states a result, never a time: a busy machine is no fault of the code.
+settings.register_profile("course", deadline=None)
+settings.load_profile("course")
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -140,7 +140,7 @@ def test_what_the_learner_wrote_is_escaped(answers: dict[str, Any]) -> None:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_text_of_the_learner_s_becomes_a_tag(text: str) -> None:
     for name in ("L2.1", "SC1", "WH1"):
         page = check(name, f"<i {text}")._repr_mimebundle_()["text/html"]

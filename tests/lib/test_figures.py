@@ -43,7 +43,7 @@ def test_what_fits_and_what_is_free_fill_the_memory_exactly(memory: int, weights
     assert 0 in (budget.free_bytes, budget.over_bytes)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(MEMORIES, BUCKETS, BUCKETS)
 def test_the_alt_text_names_every_number(memory: int, weights: int, kv: int) -> None:
     budget, alt_text = HbmBudget(memory, weights, kv), hbm_bar(memory, weights, kv).alt_text
@@ -55,7 +55,7 @@ def test_the_alt_text_names_every_number(memory: int, weights: int, kv: int) -> 
         assert alt_text.endswith(f". It does not fit: {budget.size(budget.over_bytes)} too much.")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(MEMORIES, BUCKETS, BUCKETS, st.booleans())
 @example(*DEGENERATE[5], True)
 @example(*DEGENERATE[6], True)

@@ -62,7 +62,7 @@ def test_the_same_data_give_the_same_bytes_in_the_theme_s_ink_under_their_alt_te
     assert figure.svg().count("<svg") == 1
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(MODEL_NAMES, GPU_NAMES, st.integers(1, 200_000), st.integers(1, 5000), st.sampled_from(["engine", "textbook"]))
 def test_every_plan_has_a_legible_bar(name: str, gpu: str, context: int, requests: int, view: str) -> None:
     made = plan(name, gpu, context=context, requests=requests, view=view)
@@ -73,7 +73,7 @@ def test_every_plan_has_a_legible_bar(name: str, gpu: str, context: int, request
     assert sum(part.num_bytes for part in segments(made)) >= made.memory_bytes
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(MODEL_NAMES, GPU_NAMES, st.integers(1, 100_000), st.integers(1, 1000))
 def test_the_stretches_of_a_bar_are_the_plan_and_fill_the_memory_where_it_fits(
     name: str, gpu: str, context: int, requests: int
@@ -101,7 +101,7 @@ def test_an_engine_s_buckets_differ_in_hatching_and_not_in_colour_alone() -> Non
     assert len({fill.hatch for fill in fills}) == len({fill.face for fill in fills}) == 4
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(MODEL_NAMES, GPU_NAMES, st.integers(1, 100_000), st.one_of(st.none(), st.integers(1, 3000)))
 def test_every_batch_curve_is_legible(name: str, gpu: str, context: int, most: int | None) -> None:
     critical = critical_batch(name, gpu, context=context)
@@ -165,7 +165,7 @@ def test_the_comparison_sets_the_formula_beside_what_is_kept() -> None:
         assert verdict.removeprefix("formula ") in figure.alt_text
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(MODEL_NAMES, min_size=1, max_size=8), st.sampled_from(["fp16", "fp8", "fp32"]))
 def test_every_comparison_is_legible(names: list[str], kv_dtype: str) -> None:
     legible(model_comparison(names, kv_dtype))

@@ -167,7 +167,7 @@ def test_a_free_block_that_can_be_found_is_full_and_marked() -> None:
     assert "Block 0 can be found by prefix." in figure.alt_text
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.integers(1, 200),
     st.sampled_from([1, 4, 16, 256]),

@@ -281,7 +281,7 @@ def hardly_reached(happened: Counter[str]) -> list[str]:
 
 
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
-STEPS = settings(deadline=None, max_examples=300, stateful_step_count=30, suppress_health_check=SLOW_IS_FINE)
+STEPS = settings(max_examples=300, stateful_step_count=30, suppress_health_check=SLOW_IS_FINE)
 UNTIL_THE_FIRST_FAILURE = settings(
     STEPS,
     max_examples=2000,

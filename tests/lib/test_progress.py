@@ -118,7 +118,7 @@ def test_a_file_that_is_no_text_is_set_aside_beside_an_earlier_one(folder: Path)
                     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(
                         st.sampled_from(["exercises", "L2.1", "attempts", "best", "hints", "parts_off", "kv_gb"]),
                         inner, max_size=3)))  # fmt: skip
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_content_of_the_file_ends_in_a_traceback(folder: Path, content: Any) -> None:
     for text in (json.dumps(content), json.dumps({"exercises": {"L2.1": content}})):
         learner.PROGRESS = Progress()

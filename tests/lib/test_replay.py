@@ -30,7 +30,7 @@ from llmserving.scheduling.simulate import simulate
 from tests.lib.serving_logs import SCHEDULE, Script, fork_and_copy, scheduled
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from([1, 2, 4]), st.booleans())
 def test_a_replayed_log_is_where_the_allocator_was_after_every_operation(seed: int, size: int, caching: bool) -> None:
     draw = random.Random(seed)
@@ -280,7 +280,7 @@ def test_an_arrival_that_is_logged_late_counts_from_its_own_time() -> None:
     assert request_spans(late) == request_spans(SCHEDULE)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1001, 6000))
 def test_a_thinned_curve_keeps_its_extremes_and_what_holds_through_a_gap(seed: int, points: int) -> None:
     draw = np.random.default_rng(seed)
