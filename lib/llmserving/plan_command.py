@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from llmserving.memory_plan import MemoryPlan
+from llmserving.picture_file import checked_picture, write_picture
 from llmserving.planner import ENGINE_DEFAULTS, VIEWS, plan
 
-PICTURES = (".svg", ".png")
 NUMBERS = (
     "view", "weight_dtype", "kv_dtype", "context", "requests", "tensor_parallel", "pipeline_parallel",
     "gpu_memory_utilization", "max_num_seqs", "max_num_batched_tokens", "memory_bytes", "budget_bytes", "weight_bytes",
@@ -62,16 +62,7 @@ def _run(asked: argparse.Namespace) -> str:
 
 
 def _write_figure(made: MemoryPlan, path: Path) -> None:
-    kind = path.suffix.casefold()
-    if kind not in PICTURES:
-        raise ValueError(f"--figure writes {' or '.join(PICTURES)}, but got {str(path)!r}")
+    checked_picture(path)
     from llmserving.figures import budget_bars
 
-    figure = budget_bars(made)
-    try:
-        if kind == ".png":
-            figure.save_png(path)
-        else:
-            path.write_text(figure.svg(), encoding="utf-8")
-    except OSError as fault:
-        raise ValueError(f"--figure cannot write {str(path)!r}: {fault.strerror}") from None
+    write_picture(budget_bars(made), path)

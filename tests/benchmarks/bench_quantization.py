@@ -1,4 +1,4 @@
-"""Quantize and dequantize 4096 x 4096 float32 against torchao, interleaved: `python tests/benchmarks/bench_quantization.py`.
+"""Quantize and dequantize 4096 x 4096 float32 against torchao, interleaved: `python -m tests.benchmarks.bench_quantization`.
 
 Both take turns in every round, so that a busy minute slows both. A ratio is torchao's time over ours, best against best:
 above 1, ours is faster; the goal is 0.8. Then the matmuls by quantized weights, which have the same rules.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import logging
-import time
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 from llmserving.quantization import bench_matmul, dequantize, qparams, quantize
+from llmserving.timing import take_turns
 from llmserving.units import format_seconds
 
 SIZE, ROUNDS, GOAL = 4096, 7, 0.8
@@ -37,18 +37,6 @@ def torchao() -> Any:
         primitives = importlib.import_module("torchao.quantization.quant_primitives")
     logging.disable(logging.NOTSET)
     return primitives
-
-
-def interleaved(runs: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
-    """Seconds of each run, one a round; the first round is a warm-up."""
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    for round_index in range(ROUNDS + 1):
-        for name, run in runs.items():
-            start = time.perf_counter()
-            run()
-            if round_index:
-                seconds[name].append(time.perf_counter() - start)
-    return seconds
 
 
 def compare(ao: Any, x: torch.Tensor, threads: int) -> None:
@@ -73,7 +61,8 @@ def compare(ao: Any, x: torch.Tensor, threads: int) -> None:
             runs[f"scales|{name}"] = partial(qparams, values, bits, **granularity)
             runs[f"quantize|{name}"] = partial(quantize, values, scales, zeros, bits)
             runs[f"dequantize|{name}"] = partial(dequantize, found, scales, zeros)
-        seconds = interleaved(runs)
+        samples = take_turns({name: lambda _, run=run: run() for name, run in runs.items()}, ROUNDS)  # type: ignore[misc]
+        seconds = {name: taken.walls for name, taken in samples.items()}
         for label, times in seconds.items():
             step, name = label.split("|")
             ratio = min(seconds[f"{step}|torchao"]) / min(times)

@@ -110,6 +110,7 @@ LAYERS = [
     "step_work",
     "step_prediction",
     "roofline",
+    "timing",
     "quantization",
     "exercises",
     "events",
@@ -117,9 +118,13 @@ LAYERS = [
     "scheduling",
     "replay",
     "tinylm",
+    "bandwidth",
     "figures",
     "explorers",
+    "picture_file",
     "plan_command",
+    "decode_command",
+    "bandwidth_command",
 ]
 
 

@@ -14,6 +14,8 @@ from llmserving.quantization.arrays import Array, cast, dtype_name, is_tensor, n
 from llmserving.quantization.packed_weight import PackedWeight
 from llmserving.quantization.quantized_tensor import QuantizedTensor, quantize_tensor
 
+CUDA_ROWS = 32  # torch's int8 matmul on a GPU wants more than 16
+
 
 def linear_w4a16(x: Any, weight: PackedWeight) -> Array:
     """x @ weight.T in the dtype of `x`, with all weights expanded first: the plain way, which writes what it saves reading."""
@@ -59,8 +61,11 @@ def int8_matmul(a: Array, b: Array) -> Array:
         raise ValueError(f"a is {list(a.shape)} and b {list(b.shape)}; {wanted}")
     if a.shape[1] * 128 * 128 >= 2**31:
         raise ValueError(f"a sum of {a.shape[1]} products of 8-bit codes may not fit 32 bits; split the columns")
-    if is_tensor(a) and torch_int8_matmul_is_exact(str(a.device)):
-        return namespace(a)._int_mm(a, b)
+    if is_tensor(a) and torch_int8_matmul_is_exact(str(a.device)) and _fits_int8_matmul(a, b):
+        rows = a.shape[0]
+        if a.is_cuda and rows < CUDA_ROWS:
+            a = namespace(a).cat([a, a.new_zeros(CUDA_ROWS - rows, a.shape[1])])
+        return namespace(a)._int_mm(a, b)[:rows]
     # float64 holds every such sum exactly, and its matmul is the fast one.
     return cast(cast(a, "float64") @ cast(b, "float64"), "int32")
 
@@ -73,16 +78,21 @@ def torch_int8_matmul_is_exact(device: str = "cpu") -> bool:
     """
     import torch
 
-    if device != "cpu" or not hasattr(torch, "_int_mm"):  # an accelerator's has rules of its own on shapes
+    if device.split(":")[0] not in ("cpu", "cuda") or not hasattr(torch, "_int_mm"):
         return False
-    codes = torch.arange(-128, 128, dtype=torch.int8).repeat(16, 1)  # [16, 256]
-    extreme = torch.full((256, 16), -128, dtype=torch.int8)
+    codes = torch.arange(-128, 128, dtype=torch.int8).repeat(16, 1).to(device)  # [16, 256]
+    extreme = torch.full((256, 16), -128, dtype=torch.int8, device=device)
     extreme[:, 8:] = 127
     try:
         found = torch._int_mm(torch.cat([codes, extreme.T]), extreme)
     except RuntimeError:
         return False
     return torch.equal(found, (torch.cat([codes, extreme.T]).double() @ extreme.double()).int())
+
+
+def _fits_int8_matmul(a: Array, b: Array) -> bool:
+    """Whether torch's int8 matmul takes these shapes: on a GPU it wants whole groups of 8 columns."""
+    return not a.is_cuda or (a.shape[1] % 8 == 0 and b.shape[1] % 8 == 0)
 
 
 def _inputs(x: Any, shape: tuple[int, ...]) -> Array:

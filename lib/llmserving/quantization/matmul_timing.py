@@ -8,9 +8,7 @@ layers' when their turn comes again. What is reported is the range over the roun
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -19,6 +17,7 @@ from llmserving import arguments
 from llmserving.quantization.int4_kernel import has_int4_kernel, kernel_weight, linear_int4_kernel
 from llmserving.quantization.matmul import linear_w4a16, linear_w8a8, quantize_rows
 from llmserving.quantization.packed_weight import pack_weight
+from llmserving.timing import take_turns, torch_threads
 from llmserving.units import MB, format_rate, format_seconds
 
 # Weights between two uses of one copy; beyond the caches of most processors, and within 2 GB with all else.
@@ -78,33 +77,19 @@ def bench_matmul(
     cold_bytes = arguments.count("cold_bytes", "the bytes of weights between two uses of one copy", cold_bytes)
     counts = [arguments.count("rows", "the number of tokens in a matmul", count) for count in rows]
     torch = _torch()
-    with one_thread(torch):
+    with torch_threads(torch):
         kernels = _kernels(torch, size, cold_bytes)
         return [timing for count in counts for timing in _interleaved(torch, kernels, size, count, rounds)]
 
 
-@contextmanager
-def one_thread(torch: Any) -> Iterator[None]:
-    """One thread inside, as many as before afterwards."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def _interleaved(torch: Any, kernels: Sequence[Kernel], size: int, rows: int, rounds: int) -> list[MatmulTiming]:
     inputs = {dtype: torch.ones(rows, size, dtype=getattr(torch, dtype)) for dtype in {k.dtype for k in kernels}}
-    seconds: dict[str, list[float]] = {kernel.name: [] for kernel in kernels}
-    for round_index in range(rounds + 1):
-        for kernel in kernels:
-            weight = kernel.copies[round_index % len(kernel.copies)]
-            start = time.perf_counter()
-            kernel.run(inputs[kernel.dtype], weight)
-            if round_index:  # the first round is a warm-up: code is loaded and buffers are allocated in it
-                seconds[kernel.name].append(time.perf_counter() - start)
-    return [MatmulTiming(kernel.name, rows, kernel.weight_bytes, tuple(seconds[kernel.name])) for kernel in kernels]
+
+    def turn_of(kernel: Kernel) -> Callable[[int], Any]:
+        return lambda index: kernel.run(inputs[kernel.dtype], kernel.copies[index % len(kernel.copies)])
+
+    samples = take_turns({kernel.name: turn_of(kernel) for kernel in kernels}, rounds)
+    return [MatmulTiming(kernel.name, rows, kernel.weight_bytes, samples[kernel.name].walls) for kernel in kernels]
 
 
 def _kernels(torch: Any, size: int, cold_bytes: int) -> list[Kernel]:

@@ -51,13 +51,22 @@ def rotate(x: Tensor, angles: tuple[Tensor, Tensor]) -> Tensor:
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
 
 
+def attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
+    """What each query takes in of the values, [B, H, T, E], for keys and values [B, K, S, E]; no mask: tokens 0 to its own."""
+    return functional.scaled_dot_product_attention(
+        queries, keys, values, attn_mask=mask, is_causal=mask is None, enable_gqa=True
+    )
+
+
 class Attention(nn.Module):
     """Grouped-query attention: H query heads share K heads of keys and values, and only those K are cached.
 
-    `kv_scheme` is what the cache does to [B, T, K, E] keys and values as it stores them, such as rounding to INT8.
+    `mix` is what the heads do, which timing takes apart from the projections around it. `kv_scheme` is what the cache does
+    to [B, T, K, E] keys and values as it stores them, such as rounding to INT8.
     """
 
     kv_scheme: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] | None = None
+    mix: Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor] = staticmethod(attend)
 
     def __init__(self, config: DecoderConfig) -> None:
         super().__init__()
@@ -79,10 +88,7 @@ class Attention(nn.Module):
             keys, values = self.kv_scheme(keys, values)
         if step is not None:
             keys, values = step.extend(layer, keys, values)
-        mixed = functional.scaled_dot_product_attention(
-            queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2),
-            attn_mask=mask, is_causal=mask is None, enable_gqa=True,
-        )  # fmt: skip
+        mixed = self.mix(queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2), mask)
         return self.o_proj(mixed.transpose(1, 2).reshape(batch, new, -1))  # type: ignore[no-any-return]
 
 
