@@ -22,6 +22,8 @@ MEMORY_BUDGET_BYTES = 2 * 10**9
 
 ITEMS = {"L1.1", "L1.2", "L1.3", "L2.1", "L2.2", "L2.3", "SC1", "SC2", "SC4", "SC6"}
 ITEMS |= {"TF1", "TF3", "TF4", "SE1", "SE2", "WH1", "EC8"}
+ITEMS |= {"L3.1", "L3.2", "L3.3", "SC3", "SC5", "TF2", "TF5", "TF6", "TF7", "TF8", "TF10", "WH2", "WH3", "WH4", "ST1"}
+ITEMS |= {f"SE{number}" for number in range(3, 9)} | {f"EC{number}" for number in range(1, 8)}
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 each_lesson = pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_prose_is_plain(path: Path) -> None:
 def test_a_cell_that_draws_or_times_is_live_and_no_exercise_cell_is(path: Path) -> None:
     for cell in code_cells(path):
         is_live = LIVE_TAG in cell.metadata.get("tags", [])
-        draws = re.search(r"explorers|hbm_bar|perf_counter", cell.source) is not None
+        draws = re.search(r"explorer|figures|hbm_bar|perf_counter|perplexity\(", cell.source) is not None
         assert is_live == draws, cell.id
 
 

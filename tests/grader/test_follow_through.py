@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from grader.answer_key import KEY, grade, reference_answers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from llmserving import check
 from llmserving.exercises import EXERCISES, collect, session
@@ -88,8 +88,48 @@ def test_a_shrink_worked_from_a_wrong_size_follows_through() -> None:
     assert verdict.parts["shrink"].state == "followed_through"
 
 
+def test_empty_slots_and_their_share_follow_from_a_wrong_number_of_blocks() -> None:
+    parts = KEY["L3.1"].grade([0.941, 9, 24, 15, 24 / 144]).parts
+    assert [part.state for part in parts.values()] == [
+        "right",
+        "wrong",
+        "followed_through",
+        "right",
+        "followed_through",
+    ]
+
+
+def test_too_few_blocks_pay_for_no_negative_number_of_slots() -> None:
+    parts = KEY["L3.1"].grade([0.941, 7, -8, 15, 0.0625]).parts
+    assert [parts[name].score for name in ("blocks", "empty")] == [0, 0]
+
+
+def test_ratio_and_ceilings_follow_from_wrong_steps() -> None:
+    parts = KEY["L3.2"].grade({"int8_step": 0.00709, "int4_step": 0.1286, "ratio": 18.1, "int8_ceiling": 0.003545,
+                               "int4_ceiling": 0.0643}).parts  # fmt: skip
+    assert [parts[name].state for name in ("int8_step", "int4_step")] == ["wrong", "wrong"]
+    assert parts["ratio"].diagnoses == ()
+    assert parts["ratio"].state == "followed_through"
+    assert [parts[name].state for name in ("int8_ceiling", "int4_ceiling")] == ["followed_through"] * 2
+
+
+def test_the_slip_of_values_for_gaps_is_judged_by_the_step_of_int4_and_by_the_ratio() -> None:
+    """1.5 / 256 is within rounding of 1.5 / 255, so INT8 cannot tell; the ratio of the slipped steps is no follow-through."""
+    parts = (
+        KEY["L3.2"].grade({"int8_step": 1.5 / 256, "int4_step": 1.5 / 16, "ratio": 16, "int4_ceiling": 1.5 / 32}).parts
+    )
+    assert parts["int8_step"].state == "right"
+    assert parts["int4_step"].diagnoses == ("levels_for_gaps",)
+    assert (parts["ratio"].state, parts["ratio"].diagnoses) == ("wrong", ("ratio_of_levels",))
+    assert parts["int4_ceiling"].state == "followed_through"
+
+
+def test_saving_and_int8_time_follow_from_wrong_times() -> None:
+    parts = KEY["L3.3"].grade({"read_ms": 6.375, "saved_ms": 4.78, "compute_ms": 683, "w8a8_ms": 341}).parts
+    assert [part.state for part in parts.values()][:4] == ["wrong", "followed_through", "wrong", "followed_through"]
+
+
 @given(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
-@settings(deadline=None)
 def test_a_first_part_earns_nothing_from_what_comes_after(first: float, later: float) -> None:
     alone = KEY["L2.3"].grade({"fp16_gb": first}).parts["fp16_gb"]
     assert KEY["L2.3"].grade([first, later, later, later]).parts["fp16_gb"] == alone

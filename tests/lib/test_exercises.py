@@ -17,6 +17,8 @@ LEARNERS = [f"learner-{number}" for number in range(200)]
 COURSE_IDS = {
     "L1.1", "L1.2", "L1.3", "L2.1", "L2.2", "L2.3", "SC1", "SC2", "SC4", "SC6",
     "TF1", "TF3", "TF4", "SE1", "SE2", "WH1", "EC8",
+    "L3.1", "L3.2", "L3.3", "SC3", "SC5", "TF2", "TF5", "TF6", "TF7", "TF8", "TF10", "WH2", "WH3", "WH4", "ST1",
+    *(f"SE{number}" for number in range(3, 9)), *(f"EC{number}" for number in range(1, 8)),
 }  # fmt: skip
 
 
@@ -24,7 +26,7 @@ def _parts() -> Iterator[tuple[Exercise, Part]]:
     return ((exercise, part) for exercise in EXERCISES.values() for part in exercise.parts)
 
 
-def test_every_id_of_levels_one_and_two_is_there() -> None:
+def test_every_id_of_the_first_three_levels_is_there() -> None:
     assert set(EXERCISES) >= COURSE_IDS
     assert sorted(name for ids in GROUPS.values() for name in ids) == sorted(EXERCISES)
     assert set(NOTEBOOK_OF) == set(EXERCISES)
@@ -53,6 +55,9 @@ def test_the_default_draw_is_the_course_s_own_numbers() -> None:
     assert EXERCISES["L2.3"].numbers("default")["parameters"] == 13e9
     assert EXERCISES["L1.1"].numbers("default") == {"prompt": 500, "first": 501, "second": 502}
     assert EXERCISES["EC8"].numbers("default")["S"] == 1
+    assert EXERCISES["L3.1"].numbers("default") == {"max_len": 2048, "used": 120, "block_size": 16}
+    assert EXERCISES["L3.2"].numbers("default") == {"r_min": -0.6, "r_max": 0.9}
+    assert EXERCISES["SC3"].numbers("default") == {"few": 4, "many": 8}
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
@@ -67,7 +72,7 @@ def test_a_seed_is_the_same_on_every_machine() -> None:
     assert seeded("draw", "L2.1-L2.2", "ada").randrange(10**6) == 45_802
 
 
-@pytest.mark.parametrize("name", ["L1.1", "L2.1", "L2.3", "EC8"])
+@pytest.mark.parametrize("name", ["L1.1", "L2.1", "L2.3", "EC8", "L3.1", "L3.2", "L3.3", "SC3", "EC1", "EC2", "EC3"])
 def test_learners_meet_different_numbers(name: str) -> None:
     drawn = {str(EXERCISES[name].numbers(learner)) for learner in LEARNERS}
     assert len(drawn) >= 5
@@ -92,6 +97,23 @@ def test_other_draws_of_level_2_keep_the_point(learner: str) -> None:
     for rounded in (0.995, 1.005):
         assert math.floor(fit * rounded) == math.floor(fit), "a size rounded by 0.5 % gives the same count"
     assert EXERCISES["EC8"].numbers(learner)["B"] > 1
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_other_draws_of_level_3_keep_the_point(learner: str) -> None:
+    n = EXERCISES["L3.1"].numbers(learner)
+    assert 1 < n["used"] % n["block_size"] < n["block_size"] - 1, "a partial last block, and not the worst case"
+    assert n["used"] < n["max_len"] / 2, "most of the reservation is empty"
+    ends = EXERCISES["L3.2"].numbers(learner)
+    assert ends["r_min"] < 0 < ends["r_max"], "the range holds 0"
+    assert -ends["r_min"] != ends["r_max"], "and leans, so that max|r| is another step"
+    multiple = EXERCISES["EC1"].numbers(learner)
+    assert multiple["used"] % multiple["block_size"] == 0
+    far = EXERCISES["EC3"].numbers(learner)
+    assert far["below"] < far["r_min"] < 0 < far["r_max"] < far["above"]
+    assert far["r_min"] == pytest.approx(-far["s"] * far["z"]), "the ends are levels, so that they come back exactly"
+    prefill = EXERCISES["L3.3"].numbers(learner)
+    assert prefill["tokens"] > 10 * prefill["fp16_tflops"] / prefill["bandwidth_tb"], "far beyond the ridge"
 
 
 def test_some_draws_round_up_and_some_round_down() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from llmserving.figures import quantization_grid
-from llmserving.figures.linear_axis import LinearAxis
+from llmserving.figures.axis import LinearAxis
 from llmserving.figures.palette import INK, WEIGHTS
 from llmserving.figures.quantization_points import points_of
 from llmserving.quantization import MODES, scale_zero_point

@@ -1,13 +1,13 @@
-"""Keys of the question bank."""
+"""Keys of the question bank of levels 1 and 2."""
 
 from __future__ import annotations
 
 from llmserving import kv_bytes
 from llmserving.exercises import bank
 from llmserving.exercises.draws import Numbers
-from llmserving.exercises.exercise import Exercise
 
-from grader.answer_key.key import THREE_FIGURES, Answers, ChainKey, ChoiceKey, Key, Misconception, Trap, ValueKey
+from grader.answer_key.bank_kinds import choice, claim
+from grader.answer_key.key import THREE_FIGURES, Answers, ChainKey, Key, Misconception, Trap, ValueKey
 from grader.answer_key.kv_mistakes import factor_mistakes
 from grader.answer_key.sizes import byte_mistakes
 
@@ -16,29 +16,7 @@ _LEVERS = "Three levers"
 _PHASES = "Two phases"
 
 
-def _false(
-    exercise: Exercise, right_reason: str, why_false: str, traps: dict[str, tuple[str, str]], reread: str
-) -> Key:
-    """The key of a claim that is false: the trap of saying "true", and the trap in each other reason."""
-    return Key(
-        exercise,
-        {
-            "verdict": ChoiceKey("false", {"true": Trap("claim_believed", why_false, reread)}),
-            "reason": ChoiceKey(
-                right_reason, {option: Trap(name, sentence, reread) for option, (name, sentence) in traps.items()}
-            ),
-        },
-    )
-
-
-def _error(exercise: Exercise, right: str, traps: dict[str, tuple[str, str]], reread: str) -> Key:
-    return Key(
-        exercise,
-        {"error": ChoiceKey(right, {option: Trap(name, text, reread) for option, (name, text) in traps.items()})},
-    )
-
-
-TF1 = _false(
+TF1 = claim(
     bank.TF1,
     "layout",
     "Count the dot products of one new token: one for every cached token, wherever its key lies.",
@@ -59,7 +37,7 @@ TF1 = _false(
     _LEVERS,
 )
 
-TF3 = _false(
+TF3 = claim(
     bank.TF3,
     "linear",
     "Every factor of the size stands there once, S too: doubling S doubles the cache.",
@@ -80,7 +58,7 @@ TF3 = _false(
     _FACTORS,
 )
 
-TF4 = _false(
+TF4 = claim(
     bank.TF4,
     "orthogonal",
     "One is about time and one about space: who runs in the next step, and where the cache of a request lies.",
@@ -101,7 +79,7 @@ TF4 = _false(
     _LEVERS,
 )
 
-SE1 = _error(
+SE1 = choice(
     bank.SE1,
     "two_missing",
     {
@@ -112,7 +90,7 @@ SE1 = _error(
     _FACTORS,
 )
 
-SE2 = _error(
+SE2 = choice(
     bank.SE2,
     "all_heads",
     {

@@ -4,13 +4,70 @@ from __future__ import annotations
 
 from llmserving.exercises import cards
 
-from grader.answer_key.key import ChoiceKey, Key, Trap
+from grader.answer_key.bank_kinds import choice
+from grader.answer_key.key import THREE_FIGURES, ChoiceKey, Key, Misconception, Trap, ValueKey
 
 _PHASES = "Two phases"
 _LEVERS = "Three levers"
 _WEIGHTS = "Bytes a weight"
 
+_STEP = "The step"
+_NAMES = "Two names, two walls"
+
+
+def _gaps(bits: int) -> int:
+    return int(2**bits - 1)
+
+
+_SC3 = ValueKey(
+    lambda n, a: _gaps(n["many"]) / _gaps(n["few"]),
+    THREE_FIGURES,
+    (
+        Misconception(
+            "ratio_of_bits",
+            lambda n, a: n["many"] / n["few"],
+            "That is the ratio of the bits. Each bit less halves the number of values.",
+            _STEP,
+        ),
+        Misconception(
+            "ratio_of_levels",
+            lambda n, a: 2 ** n["many"] / 2 ** n["few"],
+            "That is the ratio of the numbers of values. Between so many values there is one gap fewer.",
+            _STEP,
+        ),
+        Misconception(
+            "ratio_inverted",
+            lambda n, a: _gaps(n["few"]) / _gaps(n["many"]),
+            "Upside down: with fewer bits the step is larger.",
+            _STEP,
+        ),
+        Misconception(
+            "gaps_subtracted",
+            lambda n, a: _gaps(n["many"]) - _gaps(n["few"]),
+            "That is how many gaps are lost. Asked is how many times larger each becomes: divide.",
+            _STEP,
+        ),
+    ),
+)
+
 KEYS_HERE = (
+    Key(cards.SC3, {"ratio": _SC3}),
+    choice(
+        cards.SC5,
+        "w8a8",
+        {
+            "int4_weights": (
+                "bytes_in_every_phase",
+                "It saves bytes, which this phase does not wait for, and adds the work of expanding the weights.",
+            ),
+            "kv_int8": (
+                "cache_for_arithmetic",
+                "It saves memory and the reading of the cache. The products stay as many.",
+            ),
+            "paged": ("memory_for_time", "It saves memory, not arithmetic."),
+        },
+        _NAMES,
+    ),
     Key(
         cards.SC1,
         {

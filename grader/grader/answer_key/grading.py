@@ -66,11 +66,12 @@ def _grade_part(
     if answer["kind"] == "fault":
         return fault_verdict(part, answer)
     part_key = key.parts[part.name]
+    numbers = key.exercise.numbers(learner)
     if isinstance(part_key, ValueKey):
-        return grade_value(part, part_key, answer, key.exercise.numbers(learner), reference, own)
+        return grade_value(part, part_key, answer, numbers, reference, own)
     letters = key.exercise.lettered_options(part, learner)
     if isinstance(part_key, ChoiceKey):
-        return grade_choice(part, part_key, letters[answer["letter"]])
+        return grade_choice(part, part_key, letters[answer["letter"]], numbers)
     if isinstance(part_key, ChainKey):
         return grade_chain(part, part_key, [letters[letter] for letter in answer["letters"]])
     raise TypeError(f"{key.exercise.id}.{part.name} has a key of an unknown kind, {type(part_key).__name__}")

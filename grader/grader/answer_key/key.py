@@ -28,36 +28,47 @@ def times(right: Formula, factor: Formula | float) -> Formula:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far from right is still right; `reason` says why."""
+    """How far from right is still right, as a part of it or in its own unit; `reason` says why."""
 
     relative: float
     reason: str
+    absolute: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        return self.relative == self.absolute == 0
 
     def accepts(self, expected: float, answer: float) -> bool:
-        return abs(answer - expected) <= self.relative * abs(expected)
+        return abs(answer - expected) <= max(self.relative * abs(expected), self.absolute)
 
 
 EXACT = Tolerance(0.0, "a count is a whole number; one more or less is another answer")
 THREE_FIGURES = Tolerance(0.005, "three significant figures: 1.07 stands for 1.0737, 1.1 is rounded too far")
+A_FRACTION = Tolerance(0.0, "a share is asked for to within 0.002: 0.941 and 94 % stand for 0.9414", absolute=0.002)
 
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong solution that can be run on the learner's own numbers, and the sentence that names it."""
+    """A wrong solution that can be run on the learner's own numbers, and the sentence that names it.
+
+    also_carried_on: whether it stays a mistake where it follows from an earlier answer in which it was made already.
+    """
 
     name: str
     wrong: Formula
     sentence: str
     reread: str
+    also_carried_on: bool = False
 
 
 @dataclass(frozen=True)
 class Trap:
-    """What a wrong option stands for."""
+    """What a wrong option stands for; `on_draw` adds what it comes to on the learner's own numbers."""
 
     name: str
     sentence: str
     reread: str
+    on_draw: Callable[[Numbers], str] | None = None
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from llmserving.exercises.catalogue import EXERCISES
 
-from grader.answer_key import bank, cards, level1, level2
+from grader.answer_key import (
+    bank,
+    bank_paging,
+    bank_quantization,
+    bank_recipes,
+    bank_scales,
+    cards,
+    level1,
+    level2,
+    level3_paging,
+    level3_quantization,
+    level3_recipe,
+)
 from grader.answer_key.key import Key
 
 KEY: dict[str, Key] = {
-    key.exercise.id: key for key in (*level1.KEYS_HERE, *level2.KEYS_HERE, *cards.KEYS_HERE, *bank.KEYS_HERE)
-}
+    key.exercise.id: key
+    for topic in (
+        level1, level2, level3_paging, level3_quantization, level3_recipe, cards, bank, bank_paging, bank_quantization,
+        bank_scales, bank_recipes,
+    )
+    for key in topic.KEYS_HERE
+}  # fmt: skip
 
 if set(KEY) != set(EXERCISES):
     raise ImportError(f"exercises and keys part ways at {', '.join(sorted(set(KEY) ^ set(EXERCISES)))}")

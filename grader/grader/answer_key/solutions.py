@@ -78,6 +78,10 @@ def _written_otherwise(exercise: Exercise, part: Part, learner: str) -> Written:
         return f" {right.lower()} "
     if part.quantity == "bytes":
         return f"{right:,} bytes" if part.unit == "bytes" else f"{right:.3g} {part.unit}"
+    if part.quantity == "fraction":
+        return f"{100 * right:.3g} %"
+    if part.quantity == "real":
+        return f"{right:.4g} {part.unit or ''}".strip()
     return f"{right} {part.unit}" if part.quantity == "count" else f"{right:.3g}x"
 
 

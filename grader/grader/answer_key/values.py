@@ -21,8 +21,10 @@ FOLLOWED = (
 
 
 def number_in_unit_of(part: Part, answer: Mapping[str, Any]) -> float:
-    """The answer's number in the unit of its part: "1 GiB" is 1.0737 for a part in GB."""
+    """The answer's number in the unit of its part: "1 GiB" is 1.0737 for a part in GB, 94.1 is 0.941 for a fraction."""
     number: float = answer["number"]
+    if part.quantity == "fraction":
+        return number / 100 if answer.get("unit") == "%" or number > 1 else number
     if part.quantity != "bytes" or answer.get("unit") not in BYTES_PER_UNIT or answer["unit"] == part.unit:
         return number
     return number * BYTES_PER_UNIT[answer["unit"]] / BYTES_PER_UNIT[part.unit or "bytes"]
@@ -33,21 +35,32 @@ def grade_value(
 ) -> PartVerdict:
     number = number_in_unit_of(part, answer)
     written = f"`{answer['written']}`"
-    if number < 0:
+    if number < 0 and part.quantity != "real":
         fault = fault_sentence(part, {"fault": "negative", "written": answer["written"]})
         return PartVerdict(0.0, part.points, "wrong", fault, ("negative",))
     if key.tolerance.accepts(key.right(numbers, reference), number):
         return PartVerdict(part.points, part.points, "right", "Right.")
     carried_on = key.right(numbers, own)
     # Nothing to carry on to: a size so wrong that not one request fits would pay for any zero.
-    if carried_on > 0 and key.tolerance.accepts(carried_on, number):
+    if (
+        carried_on > 0
+        and key.tolerance.accepts(carried_on, number)
+        and not any(mistake.also_carried_on for mistake in _misconceptions_at(key, number, numbers, reference))
+    ):
         return PartVerdict(part.points, part.points, "followed_through", f"{written} is {FOLLOWED}")
-    found = _misconceptions_at(key, number, numbers, reference) or _misconceptions_at(key, number, numbers, own)
+    # A share that was divided the wrong way is above 1, and not out of a hundred.
+    readings = [number, answer["number"]] if part.quantity == "fraction" and answer.get("unit") != "%" else [number]
+    found = _named(key, readings, numbers, reference) or _named(key, readings, numbers, own)
     if found:
         names = tuple(misconception.name for misconception in found)
         return PartVerdict(0.0, part.points, "wrong", f"{written}: {_sentences(found)}", names, found[0].reread)
     if figures := _rounded_too_far(key, number, key.right(numbers, reference)):
-        sentence = f"{written} is rounded too far: it keeps {figures} of the three significant figures asked for."
+        asked = (
+            "a share is asked for to within 0.002"
+            if part.quantity == "fraction"
+            else (f"it keeps {figures} of the three significant figures asked for")
+        )
+        sentence = f"{written} is rounded too far: {asked}."
         return PartVerdict(0.0, part.points, "wrong", sentence, ("rounded_too_far",))
     return PartVerdict(0.0, part.points, "wrong", f"{written} {NOT_KNOWN}")
 
@@ -57,6 +70,12 @@ def _sentences(found: list[Misconception]) -> str:
         return found[0].sentence
     listed = " ".join(f"({index}) {misconception.sentence}" for index, misconception in enumerate(found, 1))
     return f"this looks like one of {len(found)} mistakes that give the same number here. {listed}"
+
+
+def _named(key: ValueKey, readings: list[float], numbers: Numbers, earlier: Answers) -> list[Misconception]:
+    """The named mistakes that one of the readings of the answer stands for, each once."""
+    found = (mistake for number in readings for mistake in _misconceptions_at(key, number, numbers, earlier))
+    return list({mistake.name: mistake for mistake in found}.values())
 
 
 def _misconceptions_at(key: ValueKey, number: float, numbers: Numbers, earlier: Answers) -> list[Misconception]:
@@ -72,9 +91,9 @@ def _misconceptions_at(key: ValueKey, number: float, numbers: Numbers, earlier: 
 
 def _stands_for(wrong: float, number: float, key: ValueKey) -> bool:
     """Whether a learner who got `wrong` may have written `number`: equal as asked, or rounded to the figures written."""
-    if key.tolerance.relative == 0 and float(wrong).is_integer():
+    if key.tolerance.exact and float(wrong).is_integer():
         return number == wrong
-    if float(number).is_integer() and not float(wrong).is_integer() and key.tolerance.relative == 0:
+    if float(number).is_integer() and not float(wrong).is_integer() and key.tolerance.exact:
         return False
     if abs(number - wrong) <= 0.005 * abs(wrong):
         return True
@@ -84,7 +103,7 @@ def _stands_for(wrong: float, number: float, key: ValueKey) -> bool:
 
 def _rounded_too_far(key: ValueKey, number: float, right: float) -> int:
     """How many significant figures `number` keeps of `right` where those are too few; 0 where it is not a rounding."""
-    if key.tolerance.relative == 0:
+    if key.tolerance.exact:
         return 0
     return next((figures for figures in (2, 1) if float(f"{right:.{figures - 1}e}") == number), 0)
 

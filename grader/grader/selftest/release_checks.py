@@ -50,7 +50,8 @@ def look_at(released: Any, source: Any, place: str, learner: str, where: str) ->
 
 def _look_for_right_numbers(released: Any, exercise: Exercise, learner: str, where: str, tally: Tally) -> None:
     """A statement must not hold its own answer, unless as a number it gives; a lesson none of three figures or more."""
-    given = {form for number in exercise.numbers(learner).values() for form in number_forms(number)}
+    drawn = [number for number in exercise.numbers(learner).values() if not isinstance(number, str)]
+    given = {form for number in drawn for form in number_forms(number)}
     for part in (part for part in exercise.parts if part.kind == "value"):
         forms = number_forms(reference_inputs(exercise, learner)[part.name]) - given
         for cell in released.cells:

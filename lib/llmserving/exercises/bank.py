@@ -1,33 +1,15 @@
-"""The question bank: true or false with the reason, find the error, why, edge cases."""
+"""The question bank of levels 1 and 2: true or false with the reason, find the error, why, edge cases."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from llmserving.exercises.bank_kinds import find_the_error, true_or_false
 from llmserving.exercises.draws import Draw
 from llmserving.exercises.exercise import Exercise, Option, Part
 from llmserving.exercises.level2 import draw_shape, shape_numbers
 
-_TRUE_OR_FALSE = (Option("true", "true"), Option("false", "false"))
-
-
-def _true_or_false(id: str, notebook: str, claim: str, reasons: tuple[Option, ...], hint: str, group: str) -> Exercise:
-    parts = (
-        Part("verdict", f"{id}_verdict", "choice", '"T" or "F"', (hint,), options=_TRUE_OR_FALSE, letters="TF"),
-        Part("reason", f"{id}_reason", "choice", "the letter of the reason that decides it", (hint,), options=reasons),
-    )
-    return Exercise(
-        id, "True or false?", notebook, f"Claim: *{claim}*", parts, Draw(id), difficulty=2, minutes=2, group=group
-    )
-
-
-def _find_the_error(id: str, notebook: str, claim: str, errors: tuple[Option, ...], hint: str, group: str) -> Exercise:
-    part = Part("error", id, "choice", "the letter of what is wrong with it", (hint,), options=errors)
-    text = f"A colleague writes: *{claim}*"
-    return Exercise(id, "Find the error", notebook, text, (part,), Draw(id), difficulty=1, minutes=1, group=group)
-
-
-TF1 = _true_or_false(
+TF1 = true_or_false(
     "TF1",
     "L1/three_levers",
     "PagedAttention cuts the FLOPs of attention.",
@@ -43,7 +25,7 @@ TF1 = _true_or_false(
     group="L1.levers",
 )
 
-TF3 = _true_or_false(
+TF3 = true_or_false(
     "TF3",
     "L1/kv_cache",
     "The KV cache grows quadratically with the number of cached tokens.",
@@ -57,7 +39,7 @@ TF3 = _true_or_false(
     group="L1.cache",
 )
 
-TF4 = _true_or_false(
+TF4 = true_or_false(
     "TF4",
     "L1/three_levers",
     "Continuous batching and PagedAttention are two names for one mechanism.",
@@ -73,7 +55,7 @@ TF4 = _true_or_false(
     group="L1.levers",
 )
 
-SE1 = _find_the_error(
+SE1 = find_the_error(
     "SE1",
     "L1/kv_cache",
     "KV cache = B * S * L * d_model * p bytes.",
@@ -87,7 +69,7 @@ SE1 = _find_the_error(
     group="L1.cache",
 )
 
-SE2 = _find_the_error(
+SE2 = find_the_error(
     "SE2",
     "L1/kv_cache",
     "The formula uses d_head, since attention works per head.",

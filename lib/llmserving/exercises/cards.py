@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmserving.exercises.draws import Draw
+from llmserving.exercises.draws import Draw, Numbers
 from llmserving.exercises.exercise import Exercise, Option, Part
 
 
@@ -43,6 +43,34 @@ SC2 = _card(
     group="L1.levers",
 )
 
+_BITS = ((4, 6), (3, 6), (4, 7), (5, 8), (3, 8), (2, 6), (4, 8))
+
+
+def _two_formats(few: int, many: int) -> Numbers:
+    return {"few": few, "many": many}
+
+
+SC3 = Exercise(
+    "SC3",
+    "A coarser step",
+    "L3/quantization",
+    "The same range, once in INT{many} and once in INT{few}.",
+    (
+        Part(
+            "ratio",
+            "SC3",
+            "value",
+            "how many times larger the step of INT{few} is",
+            ("The range cancels. What is left are the gaps that each has.",),
+            quantity="ratio",
+        ),
+    ),
+    Draw("SC3", _two_formats(4, 8), lambda rng: _two_formats(*rng.choice(_BITS))),
+    difficulty=1,
+    minutes=1,
+    group="L3.step",
+)
+
 SC4 = _card(
     "SC4",
     "W4A16",
@@ -56,6 +84,21 @@ SC4 = _card(
     ),
     "W stands for weights, A for activations; the number behind each counts bits.",
     group="L1.levers",
+)
+
+SC5 = _card(
+    "SC5",
+    "A lever for large-batch prefill",
+    "L3/recipes",
+    "Prefill of a large batch is compute-bound. Which lever shortens it?",
+    (
+        Option("int4_weights", "weight-only INT4: a quarter of the bytes to read"),
+        Option("kv_int8", "an INT8 KV cache: half the bytes a token leaves"),
+        Option("paged", "PagedAttention: no memory reserved in vain"),
+        Option("w8a8", "W8A8: weights and activations in INT8, multiplied as such"),
+    ),
+    "Three of the four save bytes or memory. What does this phase wait for?",
+    group="L3.names",
 )
 
 SC6 = _card(
@@ -73,4 +116,4 @@ SC6 = _card(
     group=None,
 )
 
-EXERCISES_HERE = (SC1, SC2, SC4, SC6)
+EXERCISES_HERE = (SC1, SC2, SC3, SC4, SC5, SC6)

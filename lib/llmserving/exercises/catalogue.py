@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import difflib
 
-from llmserving.exercises import bank, cards, level1, level2
+from llmserving.exercises import (
+    bank,
+    bank_paging,
+    bank_quantization,
+    bank_recipes,
+    bank_scales,
+    cards,
+    level1,
+    level2,
+    level3_paging,
+    level3_quantization,
+    level3_recipe,
+)
 from llmserving.exercises.exercise import Exercise
 
 EXERCISES: dict[str, Exercise] = {
     exercise.id: exercise
-    for exercise in (
-        *level1.EXERCISES_HERE, *level2.EXERCISES_HERE, *cards.EXERCISES_HERE, *bank.EXERCISES_HERE,
+    for topic in (
+        level1, level2, level3_paging, level3_quantization, level3_recipe, cards, bank, bank_paging, bank_quantization,
+        bank_scales, bank_recipes,
     )
+    for exercise in topic.EXERCISES_HERE
 }  # fmt: skip
 
 GROUPS: dict[str, tuple[str, ...]] = {}

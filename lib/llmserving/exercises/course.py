@@ -66,4 +66,14 @@ LEVELS = (
             Notebook("L2/weights", "The size of the weights", 5),
         ),
     ),
+    Level(
+        "L3",
+        "Analysis",
+        "What is wasted, how far off is it, and which recipe pays?",
+        (
+            Notebook("L3/paging", "Paging", 10),
+            Notebook("L3/quantization", "Quantization", 12),
+            Notebook("L3/recipes", "Recipes", 12),
+        ),
+    ),
 )

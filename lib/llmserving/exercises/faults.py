@@ -63,7 +63,7 @@ def fault_sentence(part: Part, data: Mapping[str, Any]) -> str:
     details = _Details({key: value[:80] for key, value in data.items() if isinstance(value, str)})
     details["variable"] = part.variable
     details["wanted"] = wanted(part)
-    details["thing"] = {"bytes": "size", "count": "count", "ratio": "ratio", None: "answer"}[part.quantity]
+    details["thing"] = {"bytes": "size", "real": "answer", None: "answer"}.get(part.quantity, part.quantity or "answer")
     return _SENTENCES.get(details["fault"], _UNKNOWN).format_map(details)
 
 
@@ -79,6 +79,8 @@ def wanted(part: Part) -> str:
         return f'one number in {part.unit}, such as 2.5, or text with a unit, such as "2.5 {part.unit}"'
     if part.quantity == "count":
         return f"one whole number of {part.unit}, such as 12"
+    if part.quantity == "fraction":
+        return 'one number, a share such as 0.25, or text such as "25 %"'
     return "one number, such as 2.5"
 
 

@@ -19,6 +19,7 @@ _LONG_NAMES = {
     "kibibyte": "KiB", "mebibyte": "MiB", "gibibyte": "GiB", "tebibyte": "TiB", "byte": "bytes", "b": "bytes",
 }  # fmt: skip
 _UNIT_NAMED = {unit.lower(): unit for unit in BYTES_PER_UNIT} | _LONG_NAMES
+_PER_CENT = {"%", "percent", "per cent"}
 _TIMES = {"x", "×", "times", "fold", "-fold"}
 _BIT_UNITS = re.compile(r"[kKmMgGtT]?i?(b|[bB]its?)")
 
@@ -109,6 +110,10 @@ def _with_unit(part: Part, number: int | float, suffix: str, text: str) -> Data:
         unit = _UNIT_NAMED.get(suffix.lower().removesuffix("s"))
         return fault("unit", unit=suffix) if unit is None else _value(number, unit, text)
     if part.quantity == "ratio" and suffix.lower() in _TIMES:
+        return _value(number, None, text)
+    if part.quantity == "fraction" and suffix.lower() in _PER_CENT:
+        return _value(number, "%", text)
+    if part.quantity == "real" and part.unit and suffix.lower() == part.unit.lower():
         return _value(number, None, text)
     if part.quantity == "count" and part.unit and suffix.lower().rstrip("s") == part.unit.lower().rstrip("s"):
         return _value(number, None, text)

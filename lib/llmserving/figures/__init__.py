@@ -10,6 +10,7 @@ from llmserving.figures.budget_bars import budget_bars
 from llmserving.figures.cache_sweep import cache_sweep
 from llmserving.figures.decode_prediction import decode_prediction
 from llmserving.figures.gptq_columns import gptq_columns
+from llmserving.figures.group_steps import group_steps
 from llmserving.figures.hbm_bar import hbm_bar
 from llmserving.figures.measured_roofline import measured_roofline
 from llmserving.figures.memory_over_time import memory_over_time
@@ -17,11 +18,13 @@ from llmserving.figures.model_comparison import model_comparison
 from llmserving.figures.perplexity_bars import perplexity_bars
 from llmserving.figures.quantization_grid import quantization_grid
 from llmserving.figures.request_gantt import request_gantt
+from llmserving.figures.roofline_dots import roofline_dots
 from llmserving.figures.schedule_state import schedule_state
 from llmserving.figures.smoothquant_channels import smoothquant_channels
 
 __all__ = [
     "HbmBudget", "LessonFigure", "awq_channels", "batch_curve", "batch_size_over_time", "block_map", "budget_bars",
-    "cache_sweep", "decode_prediction", "gptq_columns", "hbm_bar", "measured_roofline", "memory_over_time", "model_comparison",
-    "perplexity_bars", "quantization_grid", "request_gantt", "schedule_state", "smoothquant_channels",
+    "cache_sweep", "decode_prediction", "gptq_columns", "group_steps", "hbm_bar", "measured_roofline", "memory_over_time",
+    "model_comparison", "perplexity_bars", "quantization_grid", "request_gantt", "roofline_dots", "schedule_state",
+    "smoothquant_channels",
 ]  # fmt: skip

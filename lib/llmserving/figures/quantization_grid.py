@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.patches import Circle, Polygon
 
+from llmserving.figures.axis import LinearAxis
 from llmserving.figures.base import LessonFigure
 from llmserving.figures.labels import LINE_HEIGHT
 from llmserving.figures.legend import Stroke, draw_stroke
-from llmserving.figures.linear_axis import LinearAxis
 from llmserving.figures.palette import INK, WEIGHTS
 from llmserving.figures.quantization_points import Point, alt_text, points_of, summary
 from llmserving.figures.shapes import (

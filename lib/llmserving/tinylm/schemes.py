@@ -34,7 +34,7 @@ class DecoderScheme(Protocol):
 
 Scheme: TypeAlias = "Callable[[Tensor], Tensor] | DecoderScheme"
 
-KEPT_BYTES = 1 << 30  # of dequantized weights, over all schemes of a model: two schemes of SmolLM2-135M
+KEPT_BYTES = 1 << 29  # of dequantized weights, over all schemes of a model: one scheme of SmolLM2-135M
 _kept: WeakKeyDictionary[LanguageModel, OrderedDict[Scheme, LanguageModel]] = WeakKeyDictionary()
 
 
@@ -56,10 +56,10 @@ def quantized(model: LanguageModel, scheme: Scheme | str | None) -> LanguageMode
         raise TypeError(f"scheme must be hashable, so that its weights can be kept, but got {arguments.shown(scheme)}")
     kept = _kept.setdefault(model, OrderedDict())
     if scheme not in kept:
-        changed = replace(model, decoder=_decoder_under(model.decoder, scheme))
-        while kept and _own_bytes(model, *kept.values(), changed) > KEPT_BYTES:
+        coming = sum(matrix.weight.nbytes for _, matrix in model.decoder.matrices())
+        while kept and _own_bytes(model, *kept.values()) + coming > KEPT_BYTES:  # before the new ones need their room
             kept.popitem(last=False)
-        kept[scheme] = changed
+        kept[scheme] = replace(model, decoder=_decoder_under(model.decoder, scheme))
     kept.move_to_end(scheme)
     return kept[scheme]
 

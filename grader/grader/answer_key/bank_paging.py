@@ -1,0 +1,175 @@
+"""Keys of the question bank of paging."""
+
+from __future__ import annotations
+
+from llmserving.exercises import bank_paging as bank
+
+from grader.answer_key.bank_kinds import choice, claim
+from grader.answer_key.key import EXACT, Key, Misconception, ValueKey
+
+_RESERVE = "Reserve, or hand out"
+_TAIL = "Blocks and their tail"
+_SIZE = "How large a block"
+_SHARING = "Sharing, and copying on write"
+
+SE7 = choice(
+    bank.SE7,
+    "tail",
+    {
+        "gaps": ("blocks_must_be_neighbours", "Any free block will do: the block table says where each one lies."),
+        "half_full": (
+            "waste_in_every_block",
+            "A new block is taken only when the one before is full, so all but the last are full.",
+        ),
+        "still_reserved": (
+            "blocks_are_reserved",
+            "Blocks are taken one by one, as tokens need them. Nothing is set aside.",
+        ),
+    },
+    _TAIL,
+)
+
+SE8 = choice(
+    bank.SE8,
+    "two_things",
+    {
+        "cache_is_quadratic": (
+            "cache_grows_quadratically",
+            "The cache grows by the same number of bytes with each token.",
+        ),
+        "padding": (
+            "padding_is_memory",
+            "Padding costs time in a batch. What lies empty here was reserved for tokens that never came.",
+        ),
+        "paging_makes_linear": (
+            "paging_cuts_flops",
+            "Paging changes where keys and values lie. The dot products are as many as before.",
+        ),
+    },
+    _RESERVE,
+)
+
+TF6 = claim(
+    bank.TF6,
+    "tail_grows",
+    "Think of the last block of each request, and of how much of it can be empty when blocks are large.",
+    {
+        "fewer_reads": (
+            "slots_are_read",
+            "Attention reads the tokens that are there, however they are cut into blocks.",
+        ),
+        "no_effect": ("block_size_is_free", "It decides how much of the last block can lie empty, in every request."),
+        "only_smaller": (
+            "one_token_blocks_are_free",
+            "A table entry for every token, and reads in scattered bits, are a cost too.",
+        ),
+    },
+    _SIZE,
+)
+
+EC1 = Key(
+    bank.EC1,
+    {
+        "empty": ValueKey(
+            lambda n, a: -n["used"] % n["block_size"],
+            EXACT,
+            (
+                Misconception(
+                    "worst_case_for_this",
+                    lambda n, a: n["block_size"] - 1,
+                    "That is the worst case, a last block with a single token. Look at how full this one is.",
+                    _TAIL,
+                ),
+                Misconception(
+                    "one_block_ahead",
+                    lambda n, a: n["block_size"],
+                    "That counts a block taken in advance. A block is taken when a token needs it, not before.",
+                    _TAIL,
+                ),
+                Misconception(
+                    "always_half_a_block",
+                    lambda n, a: n["block_size"] / 2,
+                    "Half a block is what a request of any length leaves empty on the average. This length is known.",
+                    _TAIL,
+                ),
+            ),
+        )
+    },
+)
+
+EC5 = choice(
+    bank.EC5,
+    "as_before",
+    {
+        "faster_attention": (
+            "slots_are_read",
+            "A slot without a token was never read. What paging saves is memory, not reading.",
+        ),
+        "much_more": (
+            "gain_without_a_batch",
+            "In a busy server the memory that is freed takes in more requests, and those bring the tokens. Here are none.",
+        ),
+        "slower_by_half": (
+            "table_is_dear",
+            "One look-up a block is little beside the keys and values of its tokens.",
+        ),
+    },
+    _SIZE,
+)
+
+EC7 = choice(
+    bank.EC7,
+    "no_waste_but_costs",
+    {
+        "best_of_all": (
+            "one_token_blocks_are_free",
+            "Nothing lies empty, but the table has an entry for every token, and a kernel finds no two of them side by side.",
+        ),
+        "one_slot_each": ("whole_block_empty", "A block holds one token at least, so a block of one is always full."),
+        "same_as_contiguous": (
+            "blocks_follow_one_another",
+            "Blocks are handed out as they are free, so neighbours in the text can lie far apart.",
+        ),
+    },
+    _SIZE,
+)
+
+TF10 = claim(
+    bank.TF10,
+    "shared_blocks",
+    "The keys and values of a token depend on the tokens before it, and those are the same in both requests.",
+    {
+        "different_values": (
+            "later_tokens_change_earlier",
+            "No token looks ahead: what comes later changes nothing in the keys and values before it.",
+        ),
+        "merged_later": (
+            "merged_when_full",
+            "They are found to be equal when the second request comes, before anything is stored.",
+        ),
+        "whole_requests": (
+            "all_or_nothing",
+            "Sharing goes block by block, so a common beginning is enough.",
+        ),
+    },
+    _SHARING,
+)
+
+EC6 = choice(
+    bank.EC6,
+    "copy",
+    {
+        "last_wins": (
+            "shared_write",
+            "Then one of them would read the other's token. A block that two hold is not written to.",
+        ),
+        "refused": ("write_refused", "Nobody waits: there is a cheaper way, as long as a block is free."),
+        "two_slots": (
+            "two_stories_in_one_block",
+            "A block's slots are consecutive tokens of one text, and these two texts part here.",
+        ),
+    },
+    _SHARING,
+)
+
+KEYS_HERE = (SE7, SE8, TF6, EC1, EC5, EC7, TF10, EC6)

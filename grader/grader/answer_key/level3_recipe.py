@@ -1,0 +1,236 @@
+"""Key of L3.3: the numbers of a large-batch prefill, the lever, and the argument."""
+
+from __future__ import annotations
+
+from llmserving import weight_bytes
+from llmserving.exercises import level3_recipe
+from llmserving.exercises.draws import Numbers
+from llmserving.units import format_bytes, format_number
+
+from grader.answer_key.bank_kinds import named_traps
+from grader.answer_key.key import (
+    THREE_FIGURES,
+    Answers,
+    ChainKey,
+    ChoiceKey,
+    Formula,
+    Key,
+    Misconception,
+    Trap,
+    ValueKey,
+    times,
+)
+
+_NAMES = "Two names, two walls"
+_WORK = "Bytes and arithmetic"
+
+
+def _parameters(n: Numbers) -> float:
+    return n["billions"] * 1e9  # type: ignore[no-any-return]
+
+
+def _read_ms(n: Numbers, a: Answers) -> float:
+    return weight_bytes(_parameters(n), 16) / (n["bandwidth_tb"] * 1e12) * 1e3  # type: ignore[no-any-return]
+
+
+def _compute_ms(n: Numbers, a: Answers) -> float:
+    return 2 * _parameters(n) * n["tokens"] / (n["fp16_tflops"] * 1e12) * 1e3  # type: ignore[no-any-return]
+
+
+def _wrong(name: str, formula: Formula, sentence: str) -> Misconception:
+    return Misconception(name, formula, sentence, _WORK)
+
+
+def _in_seconds(right: Formula) -> Misconception:
+    return _wrong(
+        "seconds_for_ms", times(right, 1e-3), "The time is right, counted in seconds; asked are milliseconds."
+    )
+
+
+def _saved_ms(n: Numbers, a: Answers) -> float:
+    return a["read_ms"] * 3 / 4
+
+
+def _w8a8_ms(n: Numbers, a: Answers) -> float:
+    return a["compute_ms"] * n["fp16_tflops"] / n["int8_tops"]  # type: ignore[no-any-return]
+
+
+_READ = ValueKey(
+    _read_ms,
+    THREE_FIGURES,
+    (
+        _wrong(
+            "int8_for_fp16", times(_read_ms, 1 / 2), "That counts one byte a weight, which is INT8. FP16 takes two."
+        ),
+        _wrong("int4_for_fp16", times(_read_ms, 1 / 4), "That is INT4. The question begins with the weights in FP16."),
+        _wrong("bits_for_bytes", times(_read_ms, 8), "That counts bits. The bandwidth is in bytes a second."),
+        _wrong(
+            "read_for_each_token",
+            times(_read_ms, lambda n, a: n["tokens"]),
+            "That reads the weights again for each token. One read serves all tokens of the pass.",
+        ),
+        _wrong(
+            "read_for_each_prompt",
+            times(_read_ms, lambda n, a: n["prompts"]),
+            "That reads the weights again for each prompt. One read serves all prompts of the pass.",
+        ),
+        _in_seconds(_read_ms),
+    ),
+)
+
+_SAVED = ValueKey(
+    _saved_ms,
+    THREE_FIGURES,
+    (
+        _wrong(
+            "left_for_saved",
+            lambda n, a: a["read_ms"] / 4,
+            "That is what is left of the reading. Asked is what is saved.",
+        ),
+        _wrong("all_saved", lambda n, a: a["read_ms"], "That is the whole reading. The packed weights are still read."),
+        _wrong("saved_by_int8", lambda n, a: a["read_ms"] / 2, "That is what INT8 weights would save."),
+        _wrong(
+            "arithmetic_saved",
+            lambda n, a: a["compute_ms"] * 3 / 4,
+            "That takes the arithmetic to be shorter as well. W4A16 multiplies in sixteen bits, as before.",
+        ),
+        _in_seconds(_saved_ms),
+    ),
+)
+
+_COMPUTE = ValueKey(
+    _compute_ms,
+    THREE_FIGURES,
+    (
+        _wrong(
+            "one_flop_a_weight",
+            times(_compute_ms, 1 / 2),
+            "Half of it: a weight and a token are two operations, not one.",
+        ),
+        _wrong(
+            "one_prompt",
+            times(_compute_ms, lambda n, a: 1 / n["prompts"]),
+            "That is a single prompt. All the prompts go through in this pass.",
+        ),
+        _wrong(
+            "one_token",
+            times(_compute_ms, lambda n, a: 1 / n["tokens"]),
+            "That is a single token. Every token of the pass meets every weight.",
+        ),
+        _wrong(
+            "int8_peak",
+            times(_compute_ms, lambda n, a: n["fp16_tflops"] / n["int8_tops"]),
+            "That is at the peak of INT8. Here the products are computed in sixteen bits.",
+        ),
+        _in_seconds(_compute_ms),
+    ),
+)
+
+_W8A8 = ValueKey(
+    _w8a8_ms,
+    THREE_FIGURES,
+    (
+        _wrong(
+            "as_before",
+            lambda n, a: a["compute_ms"],
+            "That is the time in sixteen bits. In INT8 it is shorter.",
+        ),
+        _wrong(
+            "slower_in_int8",
+            lambda n, a: a["compute_ms"] * n["int8_tops"] / n["fp16_tflops"],
+            "Upside down: with the higher peak the same products take less time.",
+        ),
+        _wrong(
+            "as_bits_shrink_to_four", lambda n, a: a["compute_ms"] / 4, "That is a quarter, as if it were four bits."
+        ),
+        _wrong(
+            "reading_for_arithmetic",
+            lambda n, a: a["read_ms"] / 2,
+            "That is the time to read the weights in INT8. Asked is the time for the products.",
+        ),
+        _in_seconds(_w8a8_ms),
+    ),
+)
+
+
+def _share_saved(n: Numbers) -> str:
+    """What W4A16 saves, against the pass: a share, which tells neither of the two times."""
+    saved = weight_bytes(_parameters(n), 16) - weight_bytes(_parameters(n), 4)
+    share = _saved_ms(n, {"read_ms": _read_ms(n, {})}) / _compute_ms(n, {})
+    return (
+        f"Here it reads {format_bytes(saved)} less a pass, and that reading takes {format_number(100 * share, 2)} % of the time "
+        "that the products take."
+    )
+
+
+def _tokens_in_pass(n: Numbers) -> str:
+    ridge = n["fp16_tflops"] / n["bandwidth_tb"]
+    return (
+        f"This pass has {n['tokens']:,} tokens for each weight that is read; about {format_number(ridge, 2)} would be enough to "
+        "keep the arithmetic busy."
+    )
+
+
+def _prompt_slots(n: Numbers) -> str:
+    return (
+        f"These prompts have {n['length']:,} tokens each, all of them there from the start: with blocks of 16, "
+        f"{-n['length'] % 16} slots of the last block stay empty, and there is next to no output to reserve for."
+    )
+
+
+_LEVER = ChoiceKey(
+    "w8a8",
+    {
+        "w4a16": Trap(
+            "bytes_in_every_phase",
+            "W4A16 saves bytes, and in decode they are what is waited for.",
+            _NAMES,
+            _share_saved,
+        ),
+        "paged_attention": Trap(
+            "memory_for_time",
+            "PagedAttention saves memory that was reserved in vain, and no time.",
+            _NAMES,
+            _prompt_slots,
+        ),
+        "continuous_batching": Trap(
+            "batching_for_arithmetic",
+            "Continuous batching fills places that would be idle, and brings more tokens to each read.",
+            _NAMES,
+            _tokens_in_pass,
+        ),
+    },
+)
+
+_ARGUMENT = ChainKey(
+    (
+        ("many_tokens", "bytes_do_not_matter", "expands", "int8_rate"),
+        ("many_tokens", "bytes_do_not_matter", "int8_rate", "expands"),
+    ),
+    named_traps(
+        {
+            "int4_math": ("int4_arithmetic", "W4A16 multiplies in sixteen bits: the A16 of its name."),
+            "read_for_each": (
+                "read_for_each_token",
+                "One read serves all tokens of the pass. That is what makes it prefill.",
+            ),
+            "smaller_cache": ("cache_shrinks_with_weights", "The cache holds keys and values, and no weights."),
+        },
+        _NAMES,
+    ),
+    _NAMES,
+)
+
+KEYS_HERE = (
+    Key(
+        level3_recipe.L3_3,
+        {
+            "read_ms": _READ,
+            "saved_ms": _SAVED,
+            "compute_ms": _COMPUTE,
+            "w8a8_ms": _W8A8,
+            "lever": _LEVER,
+            "argument": _ARGUMENT,
+        },
+    ),
+)

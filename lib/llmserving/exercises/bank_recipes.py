@@ -1,0 +1,119 @@
+"""The question bank of recipes: what W4A16 and W8A8 shorten, and what GPTQ and AWQ look at."""
+
+from __future__ import annotations
+
+from llmserving.exercises.bank_kinds import argument, find_the_error, true_or_false
+from llmserving.exercises.exercise import Option
+
+_NOTEBOOK = "L3/recipes"
+
+TF2 = true_or_false(
+    "TF2",
+    _NOTEBOOK,
+    "W4A16 always speeds prefill up.",
+    (
+        Option("activations_too", "it quantizes the activations as well, and those dominate prefill"),
+        Option("bytes_everywhere", "fewer bytes are faster in any phase"),
+        Option("four_bit_math", "its products are computed in four bits, at four times the rate"),
+        Option(
+            "waits_for_arithmetic", "prefill waits for arithmetic, and expanding the weights adds to it; decode gains"
+        ),
+    ),
+    "In which number format does W4A16 multiply?",
+    "L3.names",
+)
+
+TF8 = true_or_false(
+    "TF8",
+    _NOTEBOOK,
+    "A server with quantized weights need not keep an FP16 copy of them.",
+    (
+        Option(
+            "codes_and_scales",
+            "packed codes and a few scales are enough; 16-bit values are made of them for each matmul",
+        ),
+        Option("copy_for_prefill", "prefill needs the FP16 copy, and decode the codes"),
+        Option("for_the_scales", "the scales are worked out from the FP16 weights at each step"),
+        Option("no_16_bits", "nothing is ever computed in 16 bits again"),
+    ),
+    "What does a matmul read, and what does it make of it on the way?",
+    "L3.names",
+)
+
+SE4 = find_the_error(
+    "SE4",
+    _NOTEBOOK,
+    "W8A8 quantizes the weights only.",
+    (
+        Option("activations_as_well", "the activations are quantized too, so that the matmul itself runs in INT8"),
+        Option("activations_only", "it quantizes the activations only, and the weights stay in 16 bits"),
+        Option("cache_as_well", "it quantizes the weights and the KV cache; activations stay as they are"),
+        Option("eight_groups", "the eights count groups, not bits"),
+    ),
+    "Read the name letter by letter.",
+    "L3.names",
+)
+
+SE3 = find_the_error(
+    "SE3",
+    _NOTEBOOK,
+    "AWQ minimises the error of a layer's outputs with the Hessian of its inputs.",
+    (
+        Option("gradient", "it needs no Hessian, but a gradient: it trains the weights again"),
+        Option("of_the_weights", "it is the Hessian of the weights, not of the inputs"),
+        Option("smooths", "that is SmoothQuant; AWQ moves the outliers of activations into the weights"),
+        Option(
+            "that_is_gptq",
+            "that is GPTQ; AWQ scales up the weights of channels with large activations, without a Hessian",
+        ),
+    ),
+    "Two of the methods above look at the inputs. One needs how inputs go together, the other only how large each is.",
+    None,
+)
+
+WH2 = argument(
+    "WH2",
+    "Why does INT4 speed decode up, though the matmul is in FP16?",
+    _NOTEBOOK,
+    4,
+    (
+        Option(
+            "cheap_to_expand", "Expanding the codes to FP16 on the way is cheap beside the time for the bytes saved."
+        ),
+        Option("four_bit_units", "The arithmetic runs on four-bit units, which are four times as fast."),
+        Option("quarter", "INT4 weights are a quarter of the bytes to read."),
+        Option("shorter", "So a decode step is shorter, although it computes what it computed before."),
+        Option("smaller_cache", "INT4 weights leave a smaller KV cache, and that is what a step reads most."),
+        Option("stays_expanded", "Weights are expanded once, at the start, and read in FP16 from then on."),
+        Option("waits_for_weights", "A decode step waits for its bytes, at a small batch nearly all of them weights."),
+    ),
+    (
+        "Begin with what a decode step waits for.",
+        "Then what becomes of those bytes, what it costs to undo, and what is left of the step.",
+    ),
+    group="L3.why",
+)
+
+ST1 = argument(
+    "ST1",
+    "In one sentence",
+    _NOTEBOOK,
+    4,
+    (
+        Option("and_expands", "but expands them before every product, which is arithmetic on top,"),
+        Option("bytes_in_prefill", "and loses in prefill, which waits for bytes."),
+        Option("compute_in_decode", "so it wins in decode, which waits for arithmetic,"),
+        Option("fewer_bits_computed", "but multiplies in fewer bits, which is less exact and faster,"),
+        Option("loses_prefill", "and can lose in prefill, which waits for arithmetic."),
+        Option("reads_less", "Weight-only quantization reads fewer bytes for each weight"),
+        Option("wins_decode", "so it wins in decode, which waits for bytes,"),
+    ),
+    (
+        "The sentence has two halves: what is saved and what is added, then who feels the one and who the other.",
+        "Two of the links name the wrong wall for their phase.",
+    ),
+    question="Why does weight-only quantization win in decode, and why can it lose in prefill?",
+    group="L3.why",
+)
+
+EXERCISES_HERE = (TF2, TF8, SE4, SE3, WH2, ST1)
