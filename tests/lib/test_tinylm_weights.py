@@ -9,6 +9,8 @@ import struct
 import subprocess
 import zlib
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +86,15 @@ def test_bfloat16_in_several_files_and_a_head_of_its_own_load(folder: Path) -> N
     assert model.end == 10
 
 
+def need_tokenizers() -> Any:
+    if find_spec("tokenizers") is None:
+        skips.skip("no SmolLM2")
+    return import_module("tokenizers")
+
+
+@pytest.mark.slow  # tokenizers comes with `make model`, which the slow tier has behind it
 def test_a_tokenizer_json_is_used(folder: Path) -> None:
-    tokenizers = pytest.importorskip("tokenizers") if not skips.in_ci() else __import__("tokenizers")
+    tokenizers = need_tokenizers()
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"so": 0, "it": 1, "goes": 2, "?": 3}, unk_token="?"))
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     tokenizer.save(str(folder / "tokenizer.json"))
@@ -131,7 +140,6 @@ def test_what_an_old_checkpoint_stores_beside_its_weights_is_left_out(folder: Pa
         ("config.json", b"{", ValueError, "config.json is not JSON"),
         (WEIGHTS, None, FileNotFoundError, "which hold the weights"),
         (WEIGHTS, b"12345678", ValueError, "cannot be read as safetensors"),
-        ("tokenizer.json", b"{}", ValueError, "tokenizer.json cannot be read as a tokenizer"),
     ],
 )
 def test_a_directory_that_lacks_something_says_what(
@@ -141,6 +149,14 @@ def test_a_directory_that_lacks_something_says_what(
     if content is not None:
         (folder / file).write_bytes(content)
     with pytest.raises(error, match=said):
+        load(folder)
+
+
+@pytest.mark.slow
+def test_a_tokenizer_that_is_none_is_refused(folder: Path) -> None:
+    need_tokenizers()
+    (folder / "tokenizer.json").write_bytes(b"{}")
+    with pytest.raises(ValueError, match="tokenizer.json cannot be read as a tokenizer"):
         load(folder)
 
 

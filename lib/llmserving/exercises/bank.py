@@ -32,7 +32,7 @@ TF3 = true_or_false(
     (
         Option("constant", "it does not grow at all: its size is fixed when the request starts"),
         Option("layers_multiply", "each layer caches the keys of all layers below it as well"),
-        Option("linear", "each new token adds the same number of bytes; quadratic is the recomputing that it avoids"),
+        Option("linear", "each new token adds the same number of bytes as the one before"),
         Option("pairs", "attention compares every token with every other, and the cache holds those pairs"),
     ),
     "How many bytes does token 1,001 add, and how many did token 11 add?",
@@ -44,12 +44,10 @@ TF4 = true_or_false(
     "L1/three_levers",
     "Continuous batching and PagedAttention are two names for one mechanism.",
     (
-        Option("both_fill", "both fill the memory that padding would waste"),
-        Option(
-            "orthogonal", "one decides which requests run in a step, the other where their KV lies; each works alone"
-        ),
+        Option("both_fill", "both fill the memory that padding in a batch would waste"),
+        Option("orthogonal", "one picks who runs in a step, the other where their KV lies"),
         Option("part_of", "PagedAttention is the part of continuous batching that works on the KV cache"),
-        Option("phases", "one works in prefill and the other in decode"),
+        Option("phases", "one works in prefill and the other in decode, side by side"),
     ),
     "Could an engine have one of them without the other?",
     group="L1.levers",
@@ -74,7 +72,7 @@ SE2 = find_the_error(
     "L1/kv_cache",
     "The formula uses d_head, since attention works per head.",
     (
-        Option("all_heads", "every head caches its own keys and values, and n_head * d_head is d_model"),
+        Option("all_heads", "every head caches, and side by side they are d_model wide"),
         Option("one_head", "right for one head, and the other heads read that head's cache"),
         Option("prefill", "right in decode; only prefill caches all heads"),
         Option("square_of_heads", "heads attend to each other, so n_head has to be squared"),

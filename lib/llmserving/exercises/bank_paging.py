@@ -17,8 +17,8 @@ SE7 = find_the_error(
     (
         Option("gaps", "free blocks lie scattered, and a request needs neighbouring ones"),
         Option("half_full", "blocks are half empty on the whole, so half of the memory is wasted"),
-        Option("still_reserved", "the maximum length is still reserved, only in blocks"),
-        Option("tail", "the last block of a request can stay partly empty, by block_size - 1 tokens at most"),
+        Option("still_reserved", "the maximum length is still reserved, only cut into blocks"),
+        Option("tail", "the last block of each request can stay empty but for one token"),
     ),
     "Which block of a request need not be full?",
     "L3.waste",
@@ -32,9 +32,7 @@ SE8 = find_the_error(
         Option("cache_is_quadratic", "it is the cache that is quadratic in t, and attention is linear"),
         Option("padding", "it is padding that is quadratic: every request is as long as the longest"),
         Option("paging_makes_linear", "right, and paging makes attention linear, which ends the waste"),
-        Option(
-            "two_things", "time and memory are mixed up: the waste is the contiguous maximum reserved for each request"
-        ),
+        Option("two_things", "the waste comes from reserving the maximum, not from computing"),
     ),
     "Where did the empty slots of L3.1 come from? Was anything computed for them?",
     "L3.waste",
@@ -48,7 +46,7 @@ TF6 = true_or_false(
         Option("fewer_reads", "larger blocks hold more tokens, so attention has less to read"),
         Option("no_effect", "block_size changes where tokens lie and nothing else, so any will do"),
         Option("only_smaller", "the smaller the better: one token a block wastes nothing and costs nothing"),
-        Option("tail_grows", "up to block_size - 1 slots of each request stay empty; some 16 to 32 is a middle way"),
+        Option("tail_grows", "the larger the blocks, the more of each last one can stay empty"),
     ),
     "Look at both columns of the table above: what falls as blocks grow, and what rises?",
     "L3.waste",
@@ -108,10 +106,8 @@ EC7 = predict(
     "Somebody sets block_size to 1. What is the result?",
     (
         Option("best_of_all", "the best there is: nothing is wasted, and nothing else changes"),
-        Option(
-            "no_waste_but_costs", "no slot is empty, but a table entry a token, and kernels that read scattered bits"
-        ),
-        Option("one_slot_each", "one slot is empty in each request"),
+        Option("no_waste_but_costs", "no slot is empty, but tables grow long and reads may lie scattered"),
+        Option("one_slot_each", "one slot of each request stays empty, as it is taken in advance"),
         Option("same_as_contiguous", "the same as one contiguous stretch, since tokens follow one another"),
     ),
     "Count what stays empty, then the entries of the block table, and think of what a kernel likes to read.",
@@ -124,12 +120,9 @@ TF10 = true_or_false(
     "Two requests that begin with the same system prompt must each store its keys and values.",
     (
         Option("different_values", "their keys and values differ, since the requests go on differently"),
-        Option("merged_later", "they are stored twice and merged when the memory is full"),
-        Option(
-            "shared_blocks",
-            "full blocks of the shared beginning are held by both, and copied only before one is changed",
-        ),
-        Option("whole_requests", "only requests that are equal to the end can share, and then they share everything"),
+        Option("merged_later", "they are stored twice, and merged only when the memory is full"),
+        Option("shared_blocks", "both block tables can name the same blocks for what they share"),
+        Option("whole_requests", "only requests that are equal to the end can share anything at all"),
     ),
     "On which tokens do the keys and values of the system prompt depend?",
     "L3.sharing",
@@ -141,9 +134,9 @@ EC6 = predict(
     _NOTEBOOK,
     "Two requests share a partly filled block, and both are about to write their next token into it. What happens?",
     (
-        Option("copy", "the first to write gets a copy of the block for itself; then each writes into its own"),
-        Option("last_wins", "both write into the same slot, and the later token stays"),
-        Option("refused", "the second write is refused until the first request has ended"),
+        Option("copy", "the first to write gets a copy of its own; the other keeps the block"),
+        Option("last_wins", "both write into the same slot, and the later of the two tokens stays"),
+        Option("refused", "the second write is refused until the first request has come to its end"),
         Option("two_slots", "each writes into the next free slot of the shared block, one after the other"),
     ),
     "What would the other request read, if one wrote into the block that both hold?",

@@ -13,11 +13,9 @@ TF2 = true_or_false(
     "W4A16 always speeds prefill up.",
     (
         Option("activations_too", "it quantizes the activations as well, and those dominate prefill"),
-        Option("bytes_everywhere", "fewer bytes are faster in any phase"),
+        Option("bytes_everywhere", "a quarter of the bytes to read shortens a pass in either phase"),
         Option("four_bit_math", "its products are computed in four bits, at four times the rate"),
-        Option(
-            "waits_for_arithmetic", "prefill waits for arithmetic, and expanding the weights adds to it; decode gains"
-        ),
+        Option("waits_for_arithmetic", "prefill waits for arithmetic, and expanding the weights adds some"),
     ),
     "In which number format does W4A16 multiply?",
     "L3.names",
@@ -28,13 +26,10 @@ TF8 = true_or_false(
     _NOTEBOOK,
     "A server with quantized weights need not keep an FP16 copy of them.",
     (
-        Option(
-            "codes_and_scales",
-            "packed codes and a few scales are enough; 16-bit values are made of them for each matmul",
-        ),
-        Option("copy_for_prefill", "prefill needs the FP16 copy, and decode the codes"),
+        Option("codes_and_scales", "16-bit values are made of codes and scales for each matmul"),
+        Option("copy_for_prefill", "prefill multiplies with the FP16 copy, and decode with the codes"),
         Option("for_the_scales", "the scales are worked out from the FP16 weights at each step"),
-        Option("no_16_bits", "nothing is ever computed in 16 bits again"),
+        Option("no_16_bits", "nothing is ever computed in 16 bits again, prefill or decode"),
     ),
     "What does a matmul read, and what does it make of it on the way?",
     "L3.names",
@@ -45,10 +40,10 @@ SE4 = find_the_error(
     _NOTEBOOK,
     "W8A8 quantizes the weights only.",
     (
-        Option("activations_as_well", "the activations are quantized too, so that the matmul itself runs in INT8"),
+        Option("activations_as_well", "the activations are quantized as well, for a matmul in INT8"),
         Option("activations_only", "it quantizes the activations only, and the weights stay in 16 bits"),
-        Option("cache_as_well", "it quantizes the weights and the KV cache; activations stay as they are"),
-        Option("eight_groups", "the eights count groups, not bits"),
+        Option("cache_as_well", "it quantizes weights and KV cache, and leaves the activations"),
+        Option("eight_groups", "the two eights count the groups of a row, and not the bits"),
     ),
     "Read the name letter by letter.",
     "L3.names",
@@ -60,12 +55,9 @@ SE3 = find_the_error(
     "AWQ minimises the error of a layer's outputs with the Hessian of its inputs.",
     (
         Option("gradient", "it needs no Hessian, but a gradient: it trains the weights again"),
-        Option("of_the_weights", "it is the Hessian of the weights, not of the inputs"),
-        Option("smooths", "that is SmoothQuant; AWQ moves the outliers of activations into the weights"),
-        Option(
-            "that_is_gptq",
-            "that is GPTQ; AWQ scales up the weights of channels with large activations, without a Hessian",
-        ),
+        Option("of_the_weights", "it is the Hessian of the weights that it needs, not of the inputs"),
+        Option("smooths", "that is SmoothQuant; AWQ moves activations' outliers into the weights"),
+        Option("that_is_gptq", "that is GPTQ; AWQ goes by how large each of the input channels is"),
     ),
     "Two of the methods above look at the inputs. One needs how inputs go together, the other only how large each is.",
     None,

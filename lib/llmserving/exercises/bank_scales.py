@@ -13,12 +13,8 @@ TF5 = true_or_false(
     "Symmetric quantization, with z = 0, is strictly worse than asymmetric.",
     (
         Option("always_half", "without a zero-point half of the codes go unused, whatever the values are"),
-        Option(
-            "centred",
-            "weights centred near zero lose no range by it and the arithmetic is cheaper; a zero-point pays for one-sided "
-            "ranges, as after a ReLU",
-        ),
-        Option("no_zero", "with z = 0 there is no code for the value 0"),
+        Option("centred", "around zero it loses no range, and the arithmetic is cheaper"),
+        Option("no_zero", "with z = 0 there is no code that stands for exactly the value 0"),
         Option("same_grid", "the two have the same levels for any range, so it makes no difference"),
     ),
     "Compare the two on weights around zero, then on values that are never negative.",
@@ -30,8 +26,8 @@ SE6 = find_the_error(
     _NOTEBOOK,
     "Per-tensor quantization is finer than per-channel, since its scale has seen all the values.",
     (
-        Option("bits_decide", "neither is finer: only the number of bits decides"),
-        Option("coarsest", "it is the coarsest: one scale and one zero-point have to do for all the values"),
+        Option("bits_decide", "neither is finer: only the number of bits decides how fine a step is"),
+        Option("coarsest", "it is the coarsest: all the values of the tensor share one step"),
         Option("groups_coarser", "it is finer than per-channel, but groups of a row are coarser still"),
         Option("more_scales", "per-tensor stores a scale for each value, and that costs too much"),
     ),

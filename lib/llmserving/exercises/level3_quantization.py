@@ -67,10 +67,10 @@ L3_2 = Exercise(
             "the letter of the reason",
             _TWICE_HINTS,
             options=(
-                Option("gaps", "the gaps go as 2^b - 1, and steps and ceilings grow by the same factor as they shrink"),
+                Option("gaps", "steps and ceilings grow as the gaps, 2^b - 1 of them, become fewer"),
                 Option("half_the_bits", "the error grows as the bits shrink, and there are half as many"),
                 Option("rounding_saves", "the steps lie further apart than that, but rounding halves the error again"),
-                Option("squared", "the error counts squared, so it is two times two"),
+                Option("squared", "the error counts squared, so the factor is two times two, which is four"),
             ),
         ),
     ),
