@@ -7,27 +7,24 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from llmserving.picture_file import checked_picture, write_picture
+from llmserving.bandwidth_flags import PART_NAMES, command_of, print_answer, settle
+from llmserving.picture_file import write_picture
 from llmserving.units import MiB, format_bytes
 
 if TYPE_CHECKING:
     from llmserving.bandwidth.measurement import Measurement
     from llmserving.bandwidth.results import BandwidthReport
 
-PART_NAMES = ("memory", "sweep", "roofline", "quantized")
-
 
 def add_parser(commands: Any) -> None:
     """Add `bandwidth` to the commands of a parser."""
     parser = commands.add_parser("bandwidth", help="how fast this machine's memory and arithmetic are, measured")
-    parser.add_argument("--device", default="cpu", metavar="DEVICE", help="cpu (the default) or cuda")
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads that work at once, on a CPU (1)")
-    parser.add_argument(
-        "--only", nargs="+", choices=PART_NAMES, default=list(PART_NAMES), metavar="PART", help=", ".join(PART_NAMES)
-    )
+    parser.add_argument("--device", metavar="DEVICE", help="cpu (the default) or cuda")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads that work at once, on a CPU (1)")
+    parser.add_argument("--only", nargs="+", choices=PART_NAMES, metavar="PART", help=", ".join(PART_NAMES))
     parser.add_argument("--buffer", type=int, metavar="MIB", help="MiB of the buffer (four last-level caches)")
     parser.add_argument("--size", type=int, metavar="N", help="rows and columns of the matmuls' weights")
-    parser.add_argument("--samples", type=int, default=20, metavar="N", help="samples of each operation, at least (20)")
+    parser.add_argument("--samples", type=int, metavar="N", help="samples of each operation, at least (20)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write what was measured as JSON")
     parser.add_argument("--figure", type=Path, metavar="FILE", help="also draw the measured roofline, .svg or .png")
     parser.add_argument("--dtype", metavar="DTYPE", help="of the figure, such as bfloat16")
@@ -50,18 +47,25 @@ def add_parser(commands: Any) -> None:
         metavar="MODEL",
         help="predict and measure decode of small models instead, by default of all",
     )
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_answered)
+
+
+def _answered(asked: argparse.Namespace) -> tuple[str, int]:
+    """The answer printed, so that none is left to print, and the exit status."""
+    settle(asked)
+    answer = _run(asked)
+    words, status = answer if isinstance(answer, tuple) else (answer, 0)
+    print_answer(words)
+    return "", status
 
 
 def _run(asked: argparse.Namespace) -> str | tuple[str, int]:
     from llmserving.bandwidth.comparison import compare
     from llmserving.bandwidth.recordings import recorded, recorded_decode_names, recorded_names
     from llmserving.bandwidth.report import told
-    from llmserving.bandwidth.results import read_report, write_report
+    from llmserving.bandwidth.results import read_report
     from llmserving.bandwidth.vendor import vendor_of
 
-    if asked.figure is not None:
-        checked_picture(asked.figure)
     if asked.compare:
         return compare(*(read_report(path) for path in asked.compare))
     if asked.recorded == "list":
@@ -75,11 +79,8 @@ def _run(asked: argparse.Namespace) -> str | tuple[str, int]:
     if isinstance(report, str):
         print(report, file=sys.stderr)
         return "", 1
-    if asked.json:
-        write_report(report, asked.json)
-    missing = _missing(asked, report)
-    if asked.figure:
-        missing += _drawn(asked, report)
+    # A record is shown as it is, with its gaps; only of a machine was all of it asked for.
+    missing = [*_written(asked, report), *([] if asked.recorded else _missing(asked, report))]
     for sentence in missing:
         print(sentence, file=sys.stderr)
     vendor = vendor_of(report.machine.name, asked.gpu, asked.vendor_bandwidth)
@@ -99,7 +100,7 @@ def _measured(asked: argparse.Namespace) -> BandwidthReport | str:
             buffer_bytes=None if asked.buffer is None else asked.buffer * MiB,
             size=asked.size,
             samples=asked.samples,
-            command=_command(asked),
+            command=command_of(asked),
             tell=lambda line: print(line, file=sys.stderr),
         )
     except (NoDevice, MemoryError) as refusal:
@@ -121,6 +122,19 @@ def _told(found: Measurement, *, swept: bool) -> str:
     return f"{found.operation} ({found.dtype}{rows}{buffer})"
 
 
+def _written(asked: argparse.Namespace, report: BandwidthReport) -> list[str]:
+    """Write the files that were asked for; what could not be written, in sentences: what was measured is not lost."""
+    from llmserving.bandwidth.results import write_report
+
+    missing = []
+    if asked.json:
+        try:
+            write_report(report, asked.json)
+        except ValueError as refusal:
+            missing.append(str(refusal))
+    return missing + (_drawn(asked, report) if asked.figure else [])
+
+
 def _drawn(asked: argparse.Namespace, report: BandwidthReport) -> list[str]:
     from llmserving.bandwidth.vendor import vendor_of
     from llmserving.figures import measured_roofline
@@ -131,17 +145,8 @@ def _drawn(asked: argparse.Namespace, report: BandwidthReport) -> list[str]:
     peak = vendor.peak_flops.get(dtype or "") if vendor else None
     roof = Roof(peak, vendor.bandwidth_bytes_per_s) if vendor and peak else None
     try:
-        figure = measured_roofline(report, dtype, vendor=roof)
+        name = vendor.name if vendor else None
+        write_picture(measured_roofline(report, dtype, vendor=roof, vendor_name=name), asked.figure)
     except ValueError as refusal:
         return [f"no figure was drawn: {refusal}"]
-    write_picture(figure, asked.figure)
     return []
-
-
-def _command(asked: argparse.Namespace) -> str:
-    """The command that measures the same again, without the names of files."""
-    words = ["python -m llmserving bandwidth", f"--device {asked.device}", f"--threads {asked.threads}"]
-    if tuple(asked.only) != PART_NAMES:
-        words.append(f"--only {' '.join(asked.only)}")
-    words += [f"--{name} {getattr(asked, name)}" for name in ("buffer", "size") if getattr(asked, name) is not None]
-    return " ".join(words)

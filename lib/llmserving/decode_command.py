@@ -37,14 +37,17 @@ def answer(asked: argparse.Namespace) -> tuple[str, int]:
         named = asked.batches or asked.contexts or not table.rows
         missing = [line for line in table.skipped if named or line.split(":")[0] in asked.decode]
     if asked.json:
-        table.write(asked.json)
+        try:
+            table.write(asked.json)
+        except ValueError as refusal:  # what was measured is not lost
+            missing.append(str(refusal))
     if asked.figure and table.rows:
         from llmserving.figures import decode_prediction
         from llmserving.picture_file import write_picture
 
         model = asked.decode[0] if asked.decode else table.kinds[-1][0]
         try:
-            write_picture(decode_prediction(table, model), asked.figure)
+            write_picture(decode_prediction(table, model, asked.dtype), asked.figure)
         except ValueError as refusal:
             missing.append(f"no figure was drawn: {refusal}")
     for sentence in missing:

@@ -14,6 +14,7 @@ KiB, MiB, GiB, TiB = 2**10, 2**20, 2**30, 2**40
 BYTES_PER_UNIT = {
     "bytes": 1, "KB": KB, "MB": MB, "GB": GB, "TB": TB, "KiB": KiB, "MiB": MiB, "GiB": GiB, "TiB": TiB,
 }  # fmt: skip
+NANOSECONDS_PER_UNIT = {"s": 10**9, "ms": 10**6, "µs": 10**3, "ns": 1}
 
 
 def format_bytes(num_bytes: float, unit: str | None = None) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import math
 import re
+from collections.abc import Iterable
 from fractions import Fraction
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,11 @@ import pytest
 from grader.answer_key import KEY, Key, grade, reference_answers
 from grader.answer_key.key import ChainKey, ChoiceKey, ValueKey
 from grader.answer_key.solutions import number_forms, other_inputs, reference_inputs, stands_in, wrong_inputs
+from grader.answer_key.values import number_in_unit_of
 from hypothesis import given
 from hypothesis import strategies as st
 from llmserving.exercises import EXERCISES, Exercise, collect
+from llmserving.exercises.exercise import Part
 from llmserving.exercises.statement import statement_markdown
 
 LEARNERS = ["default", *(f"learner-{number}" for number in range(20))]
@@ -154,6 +158,7 @@ def test_forms_of_the_right_size(answer: Any) -> None:
         ("SC3", 16, "ratio_of_levels"),
         ("EC1", 15, "worst_case_for_this"),
         ("EC2", 0, "tie_costs_nothing"),
+        ("EC2", -0.02, "below_for_off"),
         ("EC3", [52, 9.4], "not_clipped"),
         ("EC3", [4, -0.2], "wraps_around"),
         ("EC4", [-30, -7], "nothing_lost"),
@@ -182,7 +187,38 @@ def test_a_share_rounded_too_far_is_told_how_far_is_asked() -> None:
 
 def test_a_time_may_carry_its_unit() -> None:
     assert KEY["L3.3"].grade({"read_ms": "12.75 ms"}).parts["read_ms"].state == "right"
-    assert "carries the unit 's'" in KEY["L3.3"].grade({"read_ms": "0.01275 s"}).message
+    assert KEY["L3.3"].grade({"read_ms": "0.01275 s"}).parts["read_ms"].state == "right"
+    assert KEY["L3.3"].grade({"read_ms": "12750 us"}).parts["read_ms"].state == "right"
+    assert "seconds_for_ms" in KEY["L3.3"].grade({"read_ms": "0.01275"}).diagnoses
+    assert KEY["L3.3"].grade({"read_ms": "12.75 s"}).parts["read_ms"].score == 0
+
+
+def test_milliseconds_are_converted_where_seconds_are_asked() -> None:
+    in_seconds = Part("time", "time", "value", "the time", (), quantity="real", unit="s")
+    assert number_in_unit_of(in_seconds, {"number": 12.75, "unit": "ms"}) == 0.01275
+    assert number_in_unit_of(in_seconds, {"number": 12.75, "unit": None}) == 12.75
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer"),
+    [
+        ("L3.1", {"reserved_share": "1928/2048", "blocks_share": "8/128"}),
+        ("L3.2", {"ratio": "255/15"}),
+        ("SC3", {"ratio": "255/15"}),
+        ("L2.3", {"shrink": "26/6.5"}),
+        ("EC1", {"empty": "none"}),
+    ],
+)
+def test_a_right_answer_may_be_a_fraction_or_a_word(exercise_id: str, answer: dict[str, Any]) -> None:
+    parts = KEY[exercise_id].grade(answer).parts
+    for name in answer.keys() & parts.keys():
+        assert parts[name].state == "right", parts[name].message
+
+
+def test_a_code_that_is_not_whole_is_told_so() -> None:
+    part = KEY["EC3"].grade({"code": 14.3}).parts["code"]
+    assert (part.score, part.diagnoses) == (0, ("not_whole",))
+    assert "`EC3_code` is 14.3, and asked is a whole number." in part.message
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -235,6 +271,72 @@ def test_both_orders_of_the_argument_earn_it_and_links_in_place_count() -> None:
     assert score("shared", "prefill", "decode", "precision") == 3 * 2 / 4
     assert score("quadratic", "precision", "no_weights") == 0
     assert KEY["WH1"].grade("ABCDEFG").score < 1
+
+
+CHAINS = [(id, part.name) for id, exercise in EXERCISES.items() for part in exercise.parts if part.kind == "chain"]
+
+
+def chain_verdict(exercise_id: str, part: str, names: Iterable[str]) -> Any:
+    exercise = EXERCISES[exercise_id]
+    lettered = exercise.lettered_options(exercise.part_by_name[part], "default")
+    letter = {option.name: letter for letter, option in lettered.items()}
+    return KEY[exercise_id].grade({part: [letter[name] for name in names]}).parts[part]
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "part", "names"),
+    [
+        ("WH1", "argument", "shared prefill decode walls"),
+        ("WH1", "argument", "shared decode prefill walls"),
+        ("WH2", "argument", "waits_for_weights quarter cheap_to_expand shorter"),
+        ("WH2", "argument", "quarter waits_for_weights cheap_to_expand shorter"),
+        ("WH3", "argument", "inside outside wrapped clipped"),
+        ("WH3", "argument", "outside wrapped clipped inside"),
+        ("WH4", "argument", "few_gaps stretches small_ones own_scale"),
+        ("WH4", "argument", "stretches few_gaps small_ones own_scale"),
+        ("ST1", "argument", "reads_less wins_decode and_expands loses_prefill"),
+        ("ST1", "argument", "reads_less and_expands wins_decode loses_prefill"),
+        ("L3.3", "argument", "many_tokens bytes_do_not_matter expands int8_rate"),
+        ("L3.3", "argument", "many_tokens bytes_do_not_matter int8_rate expands"),
+        ("L3.3", "argument", "many_tokens expands bytes_do_not_matter int8_rate"),
+    ],
+)
+def test_sound_orders_of_an_argument_earn_it(exercise_id: str, part: str, names: str) -> None:
+    verdict = chain_verdict(exercise_id, part, names.split())
+    assert (verdict.score, verdict.message) == (verdict.points, "Right.")
+
+
+@pytest.mark.parametrize(("exercise_id", "part"), CHAINS)
+def test_an_order_is_right_exactly_where_each_link_stands_after_those_that_it_follows(
+    exercise_id: str, part: str
+) -> None:
+    key = KEY[exercise_id].parts[part]
+    assert isinstance(key, ChainKey)
+    for names in permutations(key.follows):
+        sound = all(
+            names.index(earlier) < names.index(link) for link, needed in key.follows.items() for earlier in needed
+        )
+        verdict = chain_verdict(exercise_id, part, names)
+        assert (verdict.state == "right") == sound, names
+        assert (verdict.diagnoses == ("out_of_order",)) == (not sound), names
+
+
+@pytest.mark.parametrize(("exercise_id", "part"), CHAINS)
+def test_a_part_of_an_argument_in_a_sound_order_is_only_incomplete(exercise_id: str, part: str) -> None:
+    key = KEY[exercise_id].parts[part]
+    assert isinstance(key, ChainKey)
+    for names in key.orders:
+        for left_out in names:
+            verdict = chain_verdict(exercise_id, part, [name for name in names if name != left_out])
+            assert verdict.diagnoses == ("incomplete",)
+            assert verdict.score == pytest.approx(verdict.points * (len(names) - 1) / len(names))
+
+
+def test_links_that_follow_each_other_or_nothing_known_are_refused() -> None:
+    with pytest.raises(ValueError, match="each link stands after those that it must follow"):
+        ChainKey({"a": ("b",), "b": ()}, {}, "")
+    with pytest.raises(ValueError, match="each link stands after those that it must follow"):
+        ChainKey({"a": (), "b": ("c",)}, {}, "")
 
 
 @every_exercise
@@ -363,6 +465,48 @@ def test_data_that_no_collect_could_have_made_scores_nothing(exercise_id: str, k
 def test_an_id_without_a_key_is_refused() -> None:
     with pytest.raises(KeyError, match=r"there is no key for L9\.9"):
         grade({"L9.9": {}})
+
+
+def _lengths() -> dict[str, tuple[int, list[int]]]:
+    """Of each choice with options of its own, written as sentences: how long the right one is, and how long the others."""
+    found = {}
+    for exercise in EXERCISES.values():
+        for part in exercise.parts:
+            key = KEY[exercise.id].parts[part.name]
+            shared = sum(other.options == part.options for other in exercise.parts) > 1
+            if isinstance(key, ChoiceKey) and part.letters is None and not shared:
+                length = {option.name: len(option.text) for option in part.options}
+                found[exercise.id] = (length.pop(key.right), list(length.values()))
+    return found
+
+
+def _tell_by_length(lengths: dict[str, tuple[int, list[int]]]) -> list[str]:
+    """What somebody who looks only at the lengths of options could go by."""
+    longest = [name for name, (right, others) in lengths.items() if right >= max(others)]
+    shortest = [name for name, (right, others) in lengths.items() if right <= min(others)]
+    usual = {name: sum(others) / len(others) for name, (_, others) in lengths.items()}
+    apart = [
+        name for name, (right, _) in lengths.items() if usual[name] > 20 and not 3 / 4 < right / usual[name] < 4 / 3
+    ]
+    told = [f"{len(names)} right options are the {word}" for word, names in (("longest", longest), ("shortest", shortest))
+            if 3 * len(names) > len(lengths)]  # fmt: skip
+    return [*told, *(f"the right option of {name} stands out" for name in apart)]
+
+
+def test_the_length_of_an_option_does_not_tell_that_it_is_right() -> None:
+    lengths = _lengths()
+    assert len(lengths) > 20
+    assert _tell_by_length(lengths) == []
+
+
+def test_right_options_that_are_the_longest_or_the_shortest_are_noticed() -> None:
+    long = {name: (max(others) + 1, others) for name, (_, others) in _lengths().items()}
+    short = {name: (min(others) - 1, others) for name, (_, others) in _lengths().items()}
+    assert f"{len(long)} right options are the longest" in _tell_by_length(long)
+    assert f"{len(short)} right options are the shortest" in _tell_by_length(short)
+    assert _tell_by_length({"SE1": (90, [40, 50, 60]), "SE2": (50, [40, 50, 60]), "SE3": (50, [40, 50, 60])}) == [
+        "the right option of SE1 stands out"
+    ]
 
 
 def test_a_key_that_forgets_an_option_is_refused() -> None:

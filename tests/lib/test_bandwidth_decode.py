@@ -307,6 +307,29 @@ def test_the_figure_tells_every_point_and_what_it_is() -> None:
     assert "recorded 2026-11-30" in decode_prediction(replace(TABLE, origin="recorded")).alt_text
 
 
+def test_an_empty_dot_and_a_prediction_from_cpu_times_are_in_the_legend_where_there_are_some() -> None:
+    busy, quiet = "the same, least CPU time: the machine was busy", "prediction made from CPU times"
+    assert busy in " ".join(text_boxes(decode_prediction(TABLE)))
+    assert quiet not in " ".join(text_boxes(decode_prediction(TABLE)))
+    assert busy not in " ".join(text_boxes(decode_prediction(replace(TABLE, rows=ROWS[:2]))))
+    marked = decode_prediction(replace(TABLE, rows=tuple(replace(row, calibrated_cpu_time=True) for row in ROWS)))
+    assert busy in " ".join(text_boxes(marked))
+    assert quiet in " ".join(text_boxes(marked))
+    assert "calibrated prediction 9 ms made from CPU times" in marked.alt_text
+    assert overlapping(text_boxes(marked)) == []
+
+
+def test_a_prediction_made_from_cpu_times_is_marked_in_its_table() -> None:
+    model = DecodeModel(SMALL)
+    assert predict_decode(model, replace(whole(model, 2, 10), cpu_time=True), 2, 10).cpu_time
+    assert "CPU times" in predict_decode(model, replace(whole(model, 2, 10), cpu_time=True), 2, 10).explain()
+    assert not predict_decode(model, whole(model, 2, 10), 2, 10).cpu_time
+    words = told_table(replace(TABLE, rows=(replace(ROWS[0], calibrated_cpu_time=True), *ROWS[1:])))
+    assert re.search(r"^ +1 +128 +10.00 ms .* 0.90\*$", words, re.MULTILINE)
+    assert "1 of 4 calibrated predictions are made from CPU times (marked *)" in words
+    assert "predictions are made from" not in told_table(TABLE)
+
+
 def test_what_makes_no_curve_is_not_drawn() -> None:
     with pytest.raises(ValueError, match="the table has no rows of 'other'; it has small in float32"):
         decode_prediction(TABLE, "other")

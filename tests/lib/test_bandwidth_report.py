@@ -14,11 +14,12 @@ from llmserving.bandwidth.machine import NoDevice
 from llmserving.bandwidth.report import told
 from llmserving.bandwidth.results import BandwidthReport
 from llmserving.bandwidth.vendor import vendor_of
-from llmserving.bandwidth_command import PART_NAMES
+from llmserving.bandwidth_flags import PART_NAMES
 from llmserving.figures import cache_sweep, measured_roofline
 from llmserving.hardware import GPUS
 from llmserving.step_prediction import Roof
 from llmserving.units import MiB
+from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
 from tests.figure_texts import outside, overlapping, text_boxes
@@ -193,6 +194,9 @@ def test_a_record_is_called_one_and_the_vendor_s_roof_theoretical(tmp_path: Path
     figure = measured_roofline(read_report(tmp_path / "r.json"), vendor=Roof(2e12, 2e10))
     assert "recorded 2026-11-30" in figure.alt_text
     assert "Theoretical, by the vendor: 20 GB/s and 2 TFLOP/s." in figure.alt_text
+    named = measured_roofline(report(), vendor=Roof(2e12, 2e10), vendor_name="h200-141gb")
+    assert "by the vendor of h200-141gb" in named.alt_text
+    assert "the vendor's figures of h200-141gb: theoretical" in " ".join(text_boxes(named))
     words = " ".join(text_boxes(figure))
     assert "roof, recorded 2026-11-30" in words
     assert "the vendor's figures: theoretical" in words
@@ -246,6 +250,18 @@ def test_the_sweep_s_figure_tells_every_size_and_where_it_comes_from() -> None:
     boxes = text_boxes(figure)
     assert overlapping(boxes) == []
     assert outside(figure, boxes) == []
+
+
+def test_a_size_without_a_figure_is_a_gap_in_the_sweep_and_told() -> None:
+    sweep = [measured("read", buffer_bytes=MiB << index, stolen=9e-4 if index == 2 else 0) for index in range(5)]
+    figure = cache_sweep(report(sweep=tuple(sweep)))
+    assert "no figure (DISTURBED) over 4 MiB, 10 GB/s over 8 MiB" in figure.alt_text
+    curves = [line for line in figure.findobj(Line2D) if isinstance(line, Line2D) and line.get_linewidth() == 2.8]
+    # The legend's, and one on each side of the gap.
+    assert [len(list(line.get_path().iter_segments())) for line in curves] == [2, 2, 2]
+    alone = cache_sweep(report(sweep=tuple(sweep[:4])))
+    assert len(alone.findobj(Circle)) == 1  # a point between gaps
+    assert overlapping(text_boxes(figure)) == []
 
 
 def test_a_sweep_of_one_size_or_a_disturbed_one_is_no_curve() -> None:
@@ -357,7 +373,7 @@ def test_without_torch_it_says_so_and_still_shows_what_is_recorded() -> None:
         (("--only", "memry"), "invalid choice: 'memry'"),
         (("--threads", "two"), "invalid int value: 'two'"),
         (("--threads", "0"), "threads is the number of threads"),
-        (("--buffer", "-1"), "buffer is the bytes of the buffer"),
+        (("--buffer", "-1"), "--buffer is the MiB of the buffer"),
         (("--size", "100"), "size is a multiple of 128"),
         (("--samples", "0"), "samples is the least number of samples"),
         (("--device", "tpu"), "device is 'cpu' or 'cuda', but got 'tpu'"),

@@ -124,6 +124,7 @@ LAYERS = [
     "picture_file",
     "plan_command",
     "decode_command",
+    "bandwidth_flags",
     "bandwidth_command",
 ]
 

@@ -77,6 +77,86 @@ def test_a_count_may_name_what_it_counts(raw: Any) -> None:
     assert read(raw, "L2_2_requests", "L2.2")["number"] == 37
 
 
+SHARE, STEP, READ_MS = ("L3_1_blocks_share", "L3.1"), ("L3_2_int8_step", "L3.2"), ("L3_3_read_ms", "L3.3")
+
+
+@pytest.mark.parametrize(
+    ("raw", "number", "place"),
+    [
+        ("1928/2048", 1928 / 2048, SHARE),
+        ("1/16", 1 / 16, SHARE),
+        (" 1 / 16 ", 1 / 16, SHARE),
+        ("-1/16", -1 / 16, STEP),
+        ("1.5/255", 1.5 / 255, STEP),
+        ("2e-1/.5", 0.4, STEP),
+        ("255/15", 17, ("SC3", "SC3")),
+        ("255/15x", 17, ("SC3", "SC3")),
+        ("26/2 ms", 13, READ_MS),
+        ("128/16 blocks", 8, ("L3_1_blocks", "L3.1")),
+        ("26/2 GB", 13, ("L2_1_kv_gb", "L2.1")),
+        ("1,048,576/2", 524_288, ("EC8_kv_bytes", "EC8")),
+    ],
+)
+def test_a_fraction_as_text_is_the_number_that_it_stands_for(raw: str, number: float, place: tuple[str, str]) -> None:
+    found = read(raw, *place)
+    assert (found["kind"], found["number"], found["written"]) == ("value", number, raw.strip())
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ("1/0", "is 1/0, too large to be an answer here: was something divided by zero?"),
+        ("0/0", "is NaN, not a number"),
+        ("1e300/1e-300", "too large to be an answer"),
+        ("9" * 300 + "/1e-9", "too large to be an answer"),
+        ("1/2,5", "its comma can be read in two ways"),
+        ("1/2/3", "is the calculation '1/2/3' as text. Leave out the quotes, and Python works it out."),
+        ("2*3", "is the calculation '2*3' as text"),
+        ("1/x", "carries the unit '/x', which does not fit"),
+    ],
+)
+def test_what_is_no_fraction_is_told_why(raw: str, said: str) -> None:
+    assert said in sentence(raw, *STEP)
+
+
+@pytest.mark.parametrize(
+    ("raw", "unit"),
+    [
+        ("12.75 ms", "ms"),
+        ("12.75 milliseconds", "ms"),
+        ("12.75 s", "s"),
+        ("12.75 sec", "s"),
+        ("12.75 Seconds", "s"),
+        ("12.75 us", "µs"),
+        ("12.75 µs", "µs"),
+        ("12.75 μs", "µs"),
+    ],
+)
+def test_a_time_may_be_in_any_unit_of_time(raw: str, unit: str) -> None:
+    found = read(raw, *READ_MS)
+    assert (found["number"], found["unit"]) == (12.75, unit)
+
+
+def test_another_unit_than_one_of_time_is_told_the_unit_that_is_asked() -> None:
+    told = sentence("12.75 GB", *READ_MS)
+    assert told.endswith('Set it to one number in ms, such as 2.5, or text with a unit, such as "2.5 ms".')
+
+
+def test_a_code_is_asked_for_as_a_whole_number() -> None:
+    assert sentence("high", "EC3_code", "EC3").endswith("Set it to one whole number, such as 12.")
+    assert read(-7, "EC4_code", "EC4")["number"] == -7
+
+
+@pytest.mark.parametrize("raw", ["none", "None", "zero", "no tokens", "0", "none."])
+def test_a_count_of_none_may_be_said_in_words(raw: str) -> None:
+    assert read(raw, "EC1_empty", "EC1")["number"] == 0
+
+
+def test_other_words_are_no_count() -> None:
+    assert "does not start with a number" in sentence("no idea", "EC1_empty", "EC1")
+    assert "does not start with a number" in sentence("none", *STEP)
+
+
 @pytest.mark.parametrize("raw", ["b", "B", " B ", "(b)", "B."])
 def test_a_letter_may_be_small_or_bracketed(raw: str) -> None:
     assert read(raw, "SC1", "SC1") == {"kind": "choice", "letter": "B"}

@@ -111,7 +111,12 @@ WH1 = Key(
     bank.WH1,
     {
         "argument": ChainKey(
-            orders=(("shared", "prefill", "decode", "walls"), ("shared", "decode", "prefill", "walls")),
+            follows={
+                "shared": (),
+                "prefill": ("shared",),
+                "decode": ("shared",),
+                "walls": ("prefill", "decode"),
+            },
             traps={
                 "quadratic": Trap(
                     "cache_forgotten",

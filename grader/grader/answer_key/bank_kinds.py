@@ -31,9 +31,9 @@ def choice(exercise: Exercise, right: str, traps: Traps, reread: str) -> Key:
     return Key(exercise, {part.name: ChoiceKey(right, named_traps(traps, reread))})
 
 
-def argument(exercise: Exercise, orders: tuple[tuple[str, ...], ...], traps: Traps, reread: str) -> Key:
-    """The key of an argument: every order of the sound links in which each follows from those before it."""
-    return Key(exercise, {"argument": ChainKey(orders, named_traps(traps, reread), reread)})
+def argument(exercise: Exercise, follows: Mapping[str, tuple[str, ...]], traps: Traps, reread: str) -> Key:
+    """The key of an argument: each sound link, and those that have to stand before it."""
+    return Key(exercise, {"argument": ChainKey(follows, named_traps(traps, reread), reread)})
 
 
 def named_traps(traps: Traps, reread: str) -> dict[str, Trap]:

@@ -123,7 +123,7 @@ EC7 = choice(
     {
         "best_of_all": (
             "one_token_blocks_are_free",
-            "Nothing lies empty, but the table has an entry for every token, and a kernel finds no two of them side by side.",
+            "Nothing lies empty, but the table has an entry for every token, and its neighbours may lie far apart.",
         ),
         "one_slot_each": ("whole_block_empty", "A block holds one token at least, so a block of one is always full."),
         "same_as_contiguous": (

@@ -25,7 +25,7 @@ TF7 = claim(
         ),
         "bit_by_bit": (
             "bits_in_pairs",
-            "Each bit that goes doubles the step, and four of them go, one after the other.",
+            "They do not go in pairs: every single bit that goes leaves fewer than half of the gaps.",
         ),
         "ceiling_only": ("same_half_step", "Both stay within half a step, but of steps that are very different."),
     },
@@ -61,6 +61,12 @@ EC2 = Key(
             lambda n, a: n["s"] / 2,
             THREE_FIGURES,
             (
+                _wrong(
+                    "below_for_off",
+                    lambda n, a: -n["s"] / 2,
+                    "The size is right, but asked is a distance, and that has no sign: either level is as far away.",
+                    _CEILING,
+                ),
                 _wrong(
                     "whole_step",
                     lambda n, a: n["s"],
@@ -158,7 +164,7 @@ def _far_out(value: str, end: str) -> dict[str, ValueKey]:
             _wrong(
                 "signed_code",
                 lambda n, a: -(2 ** (n["bits"] - 1)),
-                "Signed codes belong to a symmetric quantizer. With a zero-point the codes begin at zero.",
+                "That is where signed codes would begin. Here the codes begin at zero, and the zero-point is one of them.",
                 _ZERO_POINT,
             )
         ]
@@ -181,7 +187,7 @@ EC4 = Key(bank.EC4, _far_out("below", "bottom"))
 
 WH3 = argument(
     bank.WH3,
-    (("inside", "outside", "wrapped", "clipped"), ("outside", "wrapped", "clipped", "inside")),
+    {"inside": (), "outside": (), "wrapped": ("outside",), "clipped": ("wrapped",)},
     {
         "clip_is_enough": (
             "clipping_rounds",

@@ -82,7 +82,12 @@ SE3 = choice(
 
 WH2 = argument(
     bank.WH2,
-    (("waits_for_weights", "quarter", "cheap_to_expand", "shorter"),),
+    {
+        "waits_for_weights": (),
+        "quarter": (),
+        "cheap_to_expand": ("quarter",),
+        "shorter": ("waits_for_weights", "cheap_to_expand"),
+    },
     {
         "four_bit_units": ("int4_arithmetic", "W4A16 multiplies in sixteen bits. Nothing is computed in four."),
         "smaller_cache": (
@@ -99,7 +104,12 @@ WH2 = argument(
 
 ST1 = argument(
     bank.ST1,
-    (("reads_less", "wins_decode", "and_expands", "loses_prefill"),),
+    {
+        "reads_less": (),
+        "wins_decode": ("reads_less",),
+        "and_expands": ("reads_less",),
+        "loses_prefill": ("wins_decode", "and_expands"),
+    },
     {
         "bytes_in_prefill": (
             "walls_swapped",

@@ -46,7 +46,7 @@ SE6 = choice(
 
 WH4 = argument(
     scales.WH4,
-    (("few_gaps", "stretches", "small_ones", "own_scale"),),
+    {"few_gaps": (), "stretches": (), "small_ones": ("few_gaps", "stretches"), "own_scale": ("small_ones",)},
     {
         "clip_for_free": (
             "outliers_do_not_matter",

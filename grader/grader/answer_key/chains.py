@@ -19,7 +19,7 @@ def grade_chain(part: Part, key: ChainKey, chosen: list[Option]) -> PartVerdict:
     names = tuple(option.name for option in chosen)
     if names in key.orders:
         return PartVerdict(part.points, part.points, "right", "Right.")
-    length = len(key.orders[0])
+    length = len(key.follows)
     in_place = max(_longest_common_subsequence(names, order) for order in key.orders)
     traps = [key.traps[name] for name in names if name in key.traps]
     sound = [name for name in names if name not in key.traps]

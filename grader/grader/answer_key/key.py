@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 from llmserving.exercises.collect import data_of_answer
@@ -88,11 +90,26 @@ class ChoiceKey:
 
 @dataclass(frozen=True)
 class ChainKey:
-    """orders: sequences of option names that all carry the argument; every option outside them has a trap."""
+    """follows: each link of the argument, an option's name -> the links that have to stand before it.
 
-    orders: tuple[tuple[str, ...], ...]
+    Whatever order keeps to that is right; the links are listed in one such order. Every other option has a trap.
+    """
+
+    follows: Mapping[str, tuple[str, ...]]
     traps: Mapping[str, Trap]
     reread: str
+
+    def __post_init__(self) -> None:
+        if not self._sound(tuple(self.follows)):
+            raise ValueError(f"each link stands after those that it must follow, but they are listed as {self.follows}")
+
+    @cached_property
+    def orders(self) -> tuple[tuple[str, ...], ...]:
+        """Every order of the links that carries the argument, first the one in which they are listed."""
+        return tuple(order for order in permutations(self.follows) if self._sound(order))
+
+    def _sound(self, order: tuple[str, ...]) -> bool:
+        return all(set(self.follows[link]) <= set(order[:place]) for place, link in enumerate(order))
 
 
 PartKey = ValueKey | ChoiceKey | ChainKey
@@ -121,7 +138,7 @@ class Key:
 def _require_traps(exercise: Exercise, part: Part, key: PartKey) -> None:
     if isinstance(key, ValueKey):
         return
-    right = {key.right} if isinstance(key, ChoiceKey) else set(key.orders[0])
+    right = {key.right} if isinstance(key, ChoiceKey) else set(key.follows)
     wrong = {option.name for option in part.options} - right
     if wrong != set(key.traps) or not right <= {option.name for option in part.options}:
         raise ValueError(f"{exercise.id}.{part.name}: each wrong option needs its own trap, and only they do")

@@ -153,12 +153,12 @@ _REASON = ChoiceKey(
     {
         "half_the_bits": Trap(
             "error_follows_bits",
-            "A bit less does not take away a part of the precision but half of it, and four bits do so four times over.",
+            "Bits are not shares of precision: each one that goes leaves fewer than half of the gaps. Count them.",
             _STEP,
         ),
         "rounding_saves": Trap(
             "rounding_for_one_only",
-            "Rounding halves the step in both formats alike, so the ceilings are as far apart as the steps.",
+            "The ceiling is half a step in either format, so the ceilings are as far apart as the steps.",
             _CEILING,
         ),
         "squared": Trap(

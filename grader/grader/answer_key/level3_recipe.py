@@ -203,10 +203,12 @@ _LEVER = ChoiceKey(
 )
 
 _ARGUMENT = ChainKey(
-    (
-        ("many_tokens", "bytes_do_not_matter", "expands", "int8_rate"),
-        ("many_tokens", "bytes_do_not_matter", "int8_rate", "expands"),
-    ),
+    {
+        "many_tokens": (),
+        "bytes_do_not_matter": ("many_tokens",),
+        "expands": (),
+        "int8_rate": ("bytes_do_not_matter",),
+    },
     named_traps(
         {
             "int4_math": ("int4_arithmetic", "W4A16 multiplies in sixteen bits: the A16 of its name."),

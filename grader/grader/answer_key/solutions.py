@@ -80,7 +80,7 @@ def _written_otherwise(exercise: Exercise, part: Part, learner: str) -> Written:
         return f"{right:,} bytes" if part.unit == "bytes" else f"{right:.3g} {part.unit}"
     if part.quantity == "fraction":
         return f"{100 * right:.3g} %"
-    if part.quantity == "real":
+    if part.quantity in ("real", "integer"):
         return f"{right:.4g} {part.unit or ''}".strip()
     return f"{right} {part.unit}" if part.quantity == "count" else f"{right:.3g}x"
 

@@ -9,7 +9,7 @@ from llmserving.exercises.draws import Numbers
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.faults import fault_sentence
 from llmserving.exercises.verdict import PartVerdict
-from llmserving.units import BYTES_PER_UNIT
+from llmserving.units import BYTES_PER_UNIT, NANOSECONDS_PER_UNIT
 
 from grader.answer_key.key import Answers, Misconception, ValueKey
 
@@ -21,13 +21,15 @@ FOLLOWED = (
 
 
 def number_in_unit_of(part: Part, answer: Mapping[str, Any]) -> float:
-    """The answer's number in the unit of its part: "1 GiB" is 1.0737 for a part in GB, 94.1 is 0.941 for a fraction."""
+    """The number in the unit of its part: 1.0737 for "1 GiB" in GB, 0.941 for 94.1 as a fraction, 2000 for "2 s" in ms."""
     number: float = answer["number"]
+    unit = answer.get("unit")
     if part.quantity == "fraction":
-        return number / 100 if answer.get("unit") == "%" or number > 1 else number
-    if part.quantity != "bytes" or answer.get("unit") not in BYTES_PER_UNIT or answer["unit"] == part.unit:
+        return number / 100 if unit == "%" or number > 1 else number
+    per_unit = {"bytes": BYTES_PER_UNIT, "real": NANOSECONDS_PER_UNIT}.get(part.quantity or "", {})
+    if unit not in per_unit or part.unit not in per_unit or unit == part.unit:
         return number
-    return number * BYTES_PER_UNIT[answer["unit"]] / BYTES_PER_UNIT[part.unit or "bytes"]
+    return number * per_unit[unit] / per_unit[part.unit]
 
 
 def grade_value(
@@ -35,7 +37,7 @@ def grade_value(
 ) -> PartVerdict:
     number = number_in_unit_of(part, answer)
     written = f"`{answer['written']}`"
-    if number < 0 and part.quantity != "real":
+    if number < 0 and part.quantity not in ("real", "integer"):
         fault = fault_sentence(part, {"fault": "negative", "written": answer["written"]})
         return PartVerdict(0.0, part.points, "wrong", fault, ("negative",))
     if key.tolerance.accepts(key.right(numbers, reference), number):
@@ -62,6 +64,9 @@ def grade_value(
         )
         sentence = f"{written} is rounded too far: {asked}."
         return PartVerdict(0.0, part.points, "wrong", sentence, ("rounded_too_far",))
+    if part.quantity == "integer" and not float(number).is_integer():
+        fault = fault_sentence(part, {"fault": "not_whole", "written": answer["written"]})
+        return PartVerdict(0.0, part.points, "wrong", fault, ("not_whole",))
     return PartVerdict(0.0, part.points, "wrong", f"{written} {NOT_KNOWN}")
 
 

@@ -83,7 +83,8 @@ def _rows(
         assert calibrated is not None, "calibrate() leaves nothing out"
         raw = predicted.raw_seconds
         share = found.samples.quiet_share
-        rows.append(DecodeRow(name, model.dtype, batch, context, seconds, is_cpu_time, share, raw, calibrated))
+        times = (seconds, is_cpu_time, share, raw, calibrated, predicted.cpu_time)
+        rows.append(DecodeRow(name, model.dtype, batch, context, *times))
     return rows
 
 

@@ -17,7 +17,10 @@ CLOSE, FAR, ABOVE_BOUND = 0.25, 0.35, 1.1
 
 @dataclass(frozen=True)
 class DecodeRow:
-    """One step. cpu_time: too few samples were undisturbed, so `measured_seconds` is the least CPU time and not a wall time."""
+    """One step. cpu_time: too few samples were undisturbed, so `measured_seconds` is the least CPU time and not a wall time.
+
+    calibrated_cpu_time: whether the prediction has such times among those that it adds up; None where a record does not say.
+    """
 
     model: str
     dtype: str
@@ -28,6 +31,7 @@ class DecodeRow:
     quiet_share: float
     raw_seconds: float
     calibrated_seconds: float
+    calibrated_cpu_time: bool | None = None
 
     @property
     def raw_ratio(self) -> float:
@@ -104,6 +108,9 @@ def verdict_lines(rows: Sequence[DecodeRow]) -> list[str]:
             f"{by_cpu_time} of {len(rows)} rows are the least CPU time (marked *): the machine was busy, and under a fifth of "
             "their samples was undisturbed"
         )
+    predicted_by_it = sum(bool(row.calibrated_cpu_time) for row in rows)
+    if predicted_by_it:
+        lines.append(f"{predicted_by_it} of {len(rows)} calibrated predictions are made from CPU times (marked *)")
     return lines
 
 
@@ -121,6 +128,7 @@ def told_table(table: DecodeTable) -> str:
             lines.append(
                 f"{row.batch:>6}{row.context:>9,}{1e3 * row.measured_seconds:>9.2f} ms{mark}{row.tokens_per_s:>9.1f}"
                 f"{100 * row.quiet_share:>5.0f} %{row.raw_ratio:>8.2f}{row.calibrated_ratio:>12.2f}"
+                + ("*" if row.calibrated_cpu_time else "")
             )
         lines += verdict_lines(rows)
     if table.skipped:

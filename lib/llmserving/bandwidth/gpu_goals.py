@@ -10,7 +10,7 @@ from llmserving.bandwidth.results import BandwidthReport
 from llmserving.units import format_rate
 
 LARGE = "large "  # begins the names of GEMVs whose 16-bit weights are 1 GiB
-COPY = 4.3e12  # bytes/s: what torch's copy reached on an H200, 90 % of the vendor's 4.8e12
+COPY = 4.3e12  # bytes/s, a goal that we set and did not measure: 90 % of the vendor's 4.8e12 in data/gpus.csv
 SHARE_OF_COPY = 0.85
 FUSED_SPEEDUP = 3.0  # of the 16 / 4.156 = 3.85 times fewer bytes
 PACKED = f"{LARGE}GEMV W4A16"

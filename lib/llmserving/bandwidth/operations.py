@@ -19,7 +19,10 @@ CONVENTIONS = {
     "copy": "bytes read and bytes written: twice what is copied",
     "triad": "bytes of two arrays read and one written",
 }
-BUS = "on a CPU, what is written is read first (write-allocate); on a GPU it is not"
+BUS = (
+    "on a CPU, what is written is read first (write-allocate), unless it is stored past the caches (non-temporal stores), "
+    "which is not counted here; on a GPU it is not"
+)
 
 
 def random_buffer(num_bytes: int, device: str = "cpu") -> Any:

@@ -31,7 +31,10 @@ class PredictedPart:
 
 @dataclass(frozen=True)
 class DecodePrediction:
-    """One step of `batch` requests with `context` tokens each. rest_seconds: norms, rotations, and what Python needs."""
+    """One step of `batch` requests with `context` tokens each. rest_seconds: norms, rotations, and what Python needs.
+
+    cpu_time: the calibration had CPU times among its own, for want of undisturbed samples.
+    """
 
     model: DecodeModel
     batch: int
@@ -39,6 +42,7 @@ class DecodePrediction:
     roof: Roof
     parts: tuple[PredictedPart, ...]
     rest_seconds: float | None
+    cpu_time: bool = False
 
     @property
     def raw_seconds(self) -> float:
@@ -81,6 +85,8 @@ class DecodePrediction:
         total = self.calibrated_seconds
         told = "" if total is None else f"{format_seconds(total):>10}{total / self.raw_seconds:>7.1f}x"
         yield f"{'step':18}{'':>4}{'':>10}{format_seconds(self.raw_seconds):>10}{told}"
+        if total is not None and self.cpu_time:
+            yield "some of what was measured are CPU times, for want of undisturbed samples"
 
 
 def predict_decode(
@@ -101,4 +107,5 @@ def predict_decode(
         )
         seconds = None if measured is None else count * measured
         parts.append(PredictedPart(name, count, work, count * roof.seconds(work), seconds))
-    return DecodePrediction(model, batch, context, roof, tuple(parts), calibration.rest_seconds.get((batch, context)))
+    rest = calibration.rest_seconds.get((batch, context))
+    return DecodePrediction(model, batch, context, roof, tuple(parts), rest, calibration.cpu_time)

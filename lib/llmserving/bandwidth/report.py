@@ -13,16 +13,14 @@ from llmserving.units import KiB, MiB, format_bytes, format_number, format_rate,
 
 QUANTIZED = ("W4A16", "W8A8", "GEMV")
 SWEPT = ("read", "write", "copy", "triad")
-DISTURBED = (
-    "DISTURBED: in fewer than 20 % of the samples was the core free of others, so there is no figure; close what runs, or "
-    "try again later"
-)
+DISTURBED = "DISTURBED: in fewer than 20 % of the samples was the core free of others, so there is no figure"
+ADVICE = "; close what runs, or try again later"  # of no use for a record
 
 
 def told(report: BandwidthReport, vendor: Vendor | None = None) -> str:
     """The whole report in lines; per cent of the vendor's figures only where the device's vendor is given."""
     blocks = [
-        [str(report.machine), f"{report.told_origin} by {report.command}"],
+        [str(report.machine), f"{report.told_origin} by {report.command}", *_promised(vendor)],
         list(_memory(report, vendor)),
         list(_sweep(report.sweep)),
         list(_matmuls(report, vendor)),
@@ -35,6 +33,11 @@ def told(report: BandwidthReport, vendor: Vendor | None = None) -> str:
 def rate_or_verdict(found: Measurement) -> str:
     """GB/s of the best undisturbed sample, or why there is none."""
     return found.verdict if found.bytes_per_s is None else format_rate(found.bytes_per_s)
+
+
+def _promised(vendor: Vendor | None) -> Iterator[str]:
+    if vendor:
+        yield f"of vendor: of {format_rate(vendor.bandwidth_bytes_per_s)}, theoretical, that the vendor names for {vendor.name}"
 
 
 def _memory(report: BandwidthReport, vendor: Vendor | None) -> Iterator[str]:
@@ -70,7 +73,8 @@ def _sweep(sweep: Sequence[Measurement]) -> Iterator[str]:
     if not sweep:
         return
     by_place = {(found.operation, found.buffer_bytes): found for found in sweep}
-    yield "The same over buffers of growing size, best: each fall is a cache that is left (of the smallest, the call is a part)"
+    yield "The same over buffers of growing size, best: each fall is a cache that is left"
+    yield "  (as long as rates still rise, the time of the calls themselves shows, and no cache as small as that, such as an L1)"
     yield f"{'buffer':>12}" + "".join(f"{name:>12}" for name in SWEPT)
     for size in sorted({size for _, size in by_place}):
         cells = [rate_or_verdict(by_place[name, size]) if (name, size) in by_place else "" for name in SWEPT]
@@ -95,7 +99,10 @@ def _matmuls(report: BandwidthReport, vendor: Vendor | None) -> Iterator[str]:
             )
         if roof and vendor and dtype in vendor.peak_flops:
             share = 100 * roof.flops_per_s / vendor.peak_flops[dtype]
-            yield f"that is {share:.1f} % of the FLOP/s that the vendor names for {vendor.name}"
+            yield (
+                f"that is {share:.1f} % of the FLOP/s that the vendor names for {vendor.name}: theoretical, "
+                f"{_flops(vendor.peak_flops[dtype])}"
+            )
 
 
 def _quantized(report: BandwidthReport) -> Iterator[str]:
@@ -123,7 +130,7 @@ def _remarks(report: BandwidthReport) -> Iterator[str]:
         yield f"drifting: the later half of the samples differs from the earlier by more than 10 % in {names}"
     verdicts = {found.verdict for found in report.without_figure}
     if "DISTURBED" in verdicts:
-        yield DISTURBED
+        yield DISTURBED + (ADVICE if report.origin == "live" else "")
     if "WRONG RESULT" in verdicts:
         yield "WRONG RESULT: what was computed differs from the reference, so its speed says nothing"
     if "TOO FEW" in verdicts:

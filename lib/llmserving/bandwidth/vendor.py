@@ -9,6 +9,7 @@ from typing import Any
 from llmserving import arguments
 from llmserving.hardware import GPUS, Gpu
 from llmserving.named import gpu_of
+from llmserving.units import format_rate
 
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 
@@ -32,8 +33,17 @@ def vendor_of(device_name: str, gpu: str | None = None, bandwidth_gb_per_s: Any 
         rate = arguments.amount("vendor_bandwidth", "the vendor's bandwidth, in GB/s", bandwidth_gb_per_s)
         return Vendor("this device", rate * 1e9, {})
     if gpu is not None:
+        _refuse_several(gpu)
         return _vendor(gpu_of(gpu))
     return _vendor(GPUS[device_name]) if device_name in GPUS else None
+
+
+def _refuse_several(name: str) -> None:
+    """ValueError for a name such as "h100" that is sold with more than one bandwidth."""
+    variants = [gpu for gpu in GPUS if gpu.casefold().startswith(f"{name.casefold()}-")]
+    if len({GPUS[gpu].bandwidth_bytes_per_s for gpu in variants}) > 1:
+        told = " and ".join(f"{gpu} ({format_rate(GPUS[gpu].bandwidth_bytes_per_s)})" for gpu in variants)
+        raise ValueError(f"{name} is sold as {told}; name one of them")
 
 
 def _vendor(gpu: Gpu) -> Vendor:

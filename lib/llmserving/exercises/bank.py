@@ -146,6 +146,7 @@ EC8 = Exercise(
     ),
     difficulty=1,
     minutes=2,
+    version=2,
 )
 
 EXERCISES_HERE = (TF1, TF3, TF4, SE1, SE2, WH1, EC8)

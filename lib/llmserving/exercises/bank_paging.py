@@ -32,7 +32,7 @@ SE8 = find_the_error(
         Option("cache_is_quadratic", "it is the cache that is quadratic in t, and attention is linear"),
         Option("padding", "it is padding that is quadratic: every request is as long as the longest"),
         Option("paging_makes_linear", "right, and paging makes attention linear, which ends the waste"),
-        Option("two_things", "the waste comes from reserving the maximum, not from computing"),
+        Option("two_things", "the waste comes from reserving the maximum length, not from computing anything"),
     ),
     "Where did the empty slots of L3.1 come from? Was anything computed for them?",
     "L3.waste",
@@ -121,7 +121,7 @@ TF10 = true_or_false(
     (
         Option("different_values", "their keys and values differ, since the requests go on differently"),
         Option("merged_later", "they are stored twice, and merged only when the memory is full"),
-        Option("shared_blocks", "both block tables can name the same blocks for what they share"),
+        Option("shared_blocks", "both block tables can name the same blocks for the beginning they share"),
         Option("whole_requests", "only requests that are equal to the end can share anything at all"),
     ),
     "On which tokens do the keys and values of the system prompt depend?",

@@ -17,7 +17,7 @@ TF7 = true_or_false(
     (
         Option("bit_by_bit", "each bit that is lost doubles the error once, and they are lost in pairs"),
         Option("ceiling_only", "both stay within half a step of every weight, so they lose the same"),
-        Option("half_the_information", "half of the bits hold half of the information, and lose half of it"),
+        Option("half_the_information", "half of the bits hold half of the information, so half of it is lost"),
         Option("steps_apart", "the step grows by far more than two, and models differ in bearing it"),
     ),
     "What did the two steps of L3.2 have to do with each other?",
@@ -34,7 +34,7 @@ SE5 = find_the_error(
         Option("sign", "the sign: the code 0 stands for r_min, so z is round(-r_min / s)"),
         Option("unrounded", "the rounding: z has to stay a fraction, or the value 0 has no code"),
     ),
-    "Put q = 0 and r = r_min into r = s(q - z), and solve for z.",
+    "Try the colleague's z on a small range of your own: what do its two ends and the value 0 come back as?",
     "L3.step",
 )
 
@@ -113,7 +113,7 @@ def _beyond(id: str, title: str, end: str, value: str) -> Exercise:
             f"A weight of {value} comes along, far {end}. Predict both before you run anything."
         ),
         parts=(
-            Part("code", f"{id}_code", "value", "the code q that is stored", code_hints, quantity="real"),
+            Part("code", f"{id}_code", "value", "the code q that is stored", code_hints, quantity="integer"),
             Part("back", f"{id}_back", "value", "the value that comes back for it", back_hints, quantity="real"),
         ),
         draw=_FAR_OUT,

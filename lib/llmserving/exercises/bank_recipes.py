@@ -26,7 +26,7 @@ TF8 = true_or_false(
     _NOTEBOOK,
     "A server with quantized weights need not keep an FP16 copy of them.",
     (
-        Option("codes_and_scales", "16-bit values are made of codes and scales for each matmul"),
+        Option("codes_and_scales", "16-bit values are made of codes and scales, afresh for each matmul"),
         Option("copy_for_prefill", "prefill multiplies with the FP16 copy, and decode with the codes"),
         Option("for_the_scales", "the scales are worked out from the FP16 weights at each step"),
         Option("no_16_bits", "nothing is ever computed in 16 bits again, prefill or decode"),
@@ -59,7 +59,7 @@ SE3 = find_the_error(
         Option("smooths", "that is SmoothQuant; AWQ moves activations' outliers into the weights"),
         Option("that_is_gptq", "that is GPTQ; AWQ goes by how large each of the input channels is"),
     ),
-    "Two of the methods above look at the inputs. One needs how inputs go together, the other only how large each is.",
+    "Hold the sentence against the table above, one column after the other, for each of the three methods.",
     None,
 )
 

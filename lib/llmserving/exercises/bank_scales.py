@@ -13,7 +13,7 @@ TF5 = true_or_false(
     "Symmetric quantization, with z = 0, is strictly worse than asymmetric.",
     (
         Option("always_half", "without a zero-point half of the codes go unused, whatever the values are"),
-        Option("centred", "around zero it loses no range, and the arithmetic is cheaper"),
+        Option("centred", "weights around zero lose no range by it, and the arithmetic is cheaper too"),
         Option("no_zero", "with z = 0 there is no code that stands for exactly the value 0"),
         Option("same_grid", "the two have the same levels for any range, so it makes no difference"),
     ),

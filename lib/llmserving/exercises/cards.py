@@ -22,7 +22,7 @@ SC1 = _card(
         Option("arithmetic", "arithmetic: every token needs more multiply-adds than the GPU can do in time"),
         Option("capacity", "memory capacity: decode has to stop whenever HBM is full"),
         Option("host_link", "the link to the host: weights travel over PCIe for every token"),
-        Option("memory", "memory bandwidth: all weights and all of the cache are read each time"),
+        Option("memory", "memory bandwidth: all weights and the whole KV cache are read for every token"),
     ),
     "Ask what has to move for one token, and how much is computed with it.",
     group=None,

@@ -10,7 +10,7 @@ from typing import Literal
 from llmserving.exercises.draws import Draw, Numbers, seeded
 
 Kind = Literal["value", "choice", "chain"]
-Quantity = Literal["bytes", "count", "ratio", "fraction", "real"]
+Quantity = Literal["bytes", "count", "ratio", "fraction", "real", "integer"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Option:
 class Part:
     """One answer: the learner's variable, its kind, and what a bare number or a letter in it stands for.
 
-    quantity: a fraction is a share of a whole, 0.25 or 25 %; a real is any number, below zero too. unit: the unit of a
+    quantity: a fraction is a share of a whole, 0.25 or 25 %; a real is any number, below zero too, an
+    integer a whole one. unit: the unit of a
     number written without one ("GB"); None for ratios and fractions. options: what a choice or a chain
     picks from; parts that list the same options in one exercise share one lettered list. letters: fixed letters instead
     of A, B, C in shuffled order ("TF" for true or false). hints: in order, from a

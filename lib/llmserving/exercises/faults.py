@@ -34,6 +34,7 @@ _SENTENCES = {
     "container": "`{variable}` is a {type} of {length}. Set it to {wanted}.",
     "type": "`{variable}` is of type {type}. Set it to {wanted}.",
     "text": "`{variable}` is the text '{written}', which does not start with a number. Set it to {wanted}.",
+    "calculation": "`{variable}` is the calculation '{written}' as text. Leave out the quotes, and Python works it out.",
     "comma": "`{variable}` is '{written}', and its comma can be read in two ways. Write a point before decimals and no "
     "comma: 1.07 or 1073.",
     "bits": "`{variable}` carries the unit {unit}, which reads as bits. A byte is a capital B: write {wanted}.",
@@ -43,6 +44,7 @@ _SENTENCES = {
     "letter_type": "`{variable}` is of type {type}. Set it to {wanted}.",
     "letters_type": "`{variable}` is of type {type}. Set it to {wanted}.",
     "repeated": "`{variable}` uses the letter {written} more than once. Each link stands at most once.",
+    "not_whole": "`{variable}` is {written}, and asked is a whole number.",
     "negative": "`{variable}` is {written}, below zero. There is no such thing as a negative {thing}.",
 }
 _UNKNOWN = "`{variable}` could not be read. Set it to {wanted}."
@@ -75,10 +77,12 @@ def wanted(part: Part) -> str:
         return 'letters in order in quotes, such as "CAB"'
     if part.quantity == "bytes" and part.unit == "bytes":
         return 'one number of bytes, such as 4096, or text with a unit, such as "4 KB"'
-    if part.quantity == "bytes":
+    if part.quantity == "bytes" or (part.quantity == "real" and part.unit):
         return f'one number in {part.unit}, such as 2.5, or text with a unit, such as "2.5 {part.unit}"'
     if part.quantity == "count":
         return f"one whole number of {part.unit}, such as 12"
+    if part.quantity == "integer":
+        return "one whole number, such as 12"
     if part.quantity == "fraction":
         return 'one number, a share such as 0.25, or text such as "25 %"'
     return "one number, such as 2.5"

@@ -81,7 +81,7 @@ L3_1 = Exercise(
             "how many slots can be empty at worst, for any length",
             (
                 "How empty can the last block be, if a token had to ask for it?",
-                "A neighbour: with blocks of 4, a request of 9 tokens leaves 3 empty, and no length leaves 4.",
+                "A neighbour: with blocks of 4, write down what requests of 5, 6, 7, 8 and 9 tokens leave empty.",
             ),
             quantity="count",
             unit="tokens",

@@ -1,4 +1,4 @@
-"""Reading one number: Python, NumPy and torch scalars, and text with a unit such as "1.07 GB" or "4x"."""
+"""Reading one number: Python, NumPy and torch scalars, and text such as "1.07 GB", "4x" or "1/16"."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import Any
 
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.faults import Data, fault, shorten, type_name
-from llmserving.units import BYTES_PER_UNIT
+from llmserving.units import BYTES_PER_UNIT, NANOSECONDS_PER_UNIT
 
-_NUMBER = re.compile(r"([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL)
+_DIGITS = r"([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+_NUMBER = re.compile(rf"{_DIGITS}(?:\s*/\s*{_DIGITS})?\s*(.*)", re.DOTALL)
+_CALCULATION = re.compile(r"[*/+]+\s*[\d.(].*", re.DOTALL)
+_NONE = re.compile(r"(?:none|zero|no)\b\s*(.*)", re.IGNORECASE)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3}){2,}(\.\d+)?")
 _LONG_NAMES = {
     "kilobyte": "KB", "megabyte": "MB", "gigabyte": "GB", "terabyte": "TB",
@@ -21,6 +24,9 @@ _LONG_NAMES = {
 _UNIT_NAMED = {unit.lower(): unit for unit in BYTES_PER_UNIT} | _LONG_NAMES
 _PER_CENT = {"%", "percent", "per cent"}
 _TIMES = {"x", "×", "times", "fold", "-fold"}
+_TIME_UNIT_NAMED = {name: unit for unit in NANOSECONDS_PER_UNIT for name in (unit, unit.replace("µ", "μ"))} | {
+    "us": "µs", "sec": "s", "second": "s", "millisecond": "ms", "microsecond": "µs", "nanosecond": "ns",
+}  # fmt: skip
 _BIT_UNITS = re.compile(r"[kKmMgGtT]?i?(b|[bB]its?)")
 
 
@@ -81,18 +87,38 @@ def _read_text(part: Part, raw: str) -> Data:
     text = raw.strip().lstrip("~≈").rstrip(".").strip()
     if text.lower() in ("nan", "inf", "-inf", "infinity"):
         return _value(float(text), None, text)
+    none = _NONE.fullmatch(text)
+    if none and part.quantity == "count" and _names_what_is_counted(part, none[1]):
+        return _value(0, None, text)
     match = _NUMBER.fullmatch(text)
     if match is None:
         return fault("text", written=text)
-    digits, suffix = match.groups()
-    if "," in digits and not (_grouped_bytes(part, digits, suffix) or _GROUPED.fullmatch(digits)):
-        return fault("comma", written=digits)
+    digits, below_the_line, suffix = match.groups()
+    for each in (digits, below_the_line or ""):
+        if "," in each and not (_grouped_bytes(part, each, suffix) or _GROUPED.fullmatch(each)):
+            return fault("comma", written=each)
+    if _CALCULATION.fullmatch(suffix):
+        return fault("calculation", written=text)
     try:
-        cleaned = digits.replace(",", "").replace("_", "")
-        number: int | float = int(cleaned) if re.fullmatch(r"[+-]?\d{1,300}", cleaned) else float(cleaned)
+        number = _number(digits) if below_the_line is None else _divided(_number(digits), _number(below_the_line))
     except ValueError:
         return fault("text", written=text)
     return _with_unit(part, number, suffix.strip(), text)
+
+
+def _number(digits: str) -> int | float:
+    cleaned = digits.replace(",", "").replace("_", "")
+    return int(cleaned) if re.fullmatch(r"[+-]?\d{1,300}", cleaned) else float(cleaned)
+
+
+def _divided(above: float, below: float) -> float:
+    """above / below, and infinity or NaN, as NumPy has it, where that is no number."""
+    try:
+        return above / below
+    except ZeroDivisionError:
+        return math.nan if above == 0 or math.isnan(above) else math.inf
+    except OverflowError:
+        return math.inf
 
 
 def _grouped_bytes(part: Part, digits: str, suffix: str) -> bool:
@@ -113,8 +139,15 @@ def _with_unit(part: Part, number: int | float, suffix: str, text: str) -> Data:
         return _value(number, None, text)
     if part.quantity == "fraction" and suffix.lower() in _PER_CENT:
         return _value(number, "%", text)
+    if part.quantity == "real" and part.unit in NANOSECONDS_PER_UNIT:
+        unit = _TIME_UNIT_NAMED.get(suffix.lower()) or _TIME_UNIT_NAMED.get(suffix.lower().removesuffix("s"))
+        return fault("unit", unit=suffix) if unit is None else _value(number, unit, text)
     if part.quantity == "real" and part.unit and suffix.lower() == part.unit.lower():
         return _value(number, None, text)
-    if part.quantity == "count" and part.unit and suffix.lower().rstrip("s") == part.unit.lower().rstrip("s"):
+    if part.quantity == "count" and _names_what_is_counted(part, suffix):
         return _value(number, None, text)
     return fault("unit", unit=suffix)
+
+
+def _names_what_is_counted(part: Part, word: str) -> bool:
+    return not word or (part.unit is not None and word.lower().rstrip("s") == part.unit.lower().rstrip("s"))

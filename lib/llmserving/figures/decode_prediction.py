@@ -11,7 +11,7 @@ from llmserving.bandwidth.decode_rows import DecodeRow, DecodeTable, verdict_lin
 from llmserving.figures.axis import LogAxis, surrounding
 from llmserving.figures.base import LessonFigure
 from llmserving.figures.labels import LINE_HEIGHT
-from llmserving.figures.legend import MEMORY_WALL, PREDICTION, draw_legend, legend_lines
+from llmserving.figures.legend import MEMORY_WALL, PREDICTION, Sample, draw_legend, legend_lines
 from llmserving.figures.palette import KV_CACHE
 from llmserving.figures.panel import Panel
 from llmserving.figures.shapes import TITLE_HEIGHT, TITLE_SIZE, checked_title, shortened, write
@@ -31,15 +31,7 @@ def decode_prediction(
     model, dtype, rows = _checked(table, model, dtype)
     title = checked_title(title, WIDTH - 2 * MARGIN)
     contexts = sorted({row.context for row in rows})
-    legend = legend_lines(
-        [
-            (f"step of {model}, {dtype}, {table.told_origin}", "●"),
-            ("calibrated prediction", PREDICTION),
-            ("bound: bytes or FLOPs alone", MEMORY_WALL),
-        ],
-        MARGIN,
-        RIGHT,
-    )
+    legend = legend_lines(_entries(f"step of {model}, {dtype}, {table.told_origin}", rows), MARGIN, RIGHT)
     machine_at = (TITLE_HEIGHT if title else 0) + 14
     first = machine_at + 12 + len(legend) * LINE_HEIGHT + BETWEEN
     figure = LessonFigure(
@@ -59,6 +51,16 @@ def decode_prediction(
     return figure
 
 
+def _entries(step: str, rows: Sequence[DecodeRow]) -> list[tuple[str, Sample]]:
+    entries: list[tuple[str, Sample]] = [(step, "●")]
+    if any(row.cpu_time for row in rows):
+        entries.append(("the same, least CPU time: the machine was busy", "○"))
+    entries += [("calibrated prediction", PREDICTION), ("bound: bytes or FLOPs alone", MEMORY_WALL)]
+    if any(row.calibrated_cpu_time for row in rows):
+        entries.append(("prediction made from CPU times", "*"))
+    return entries
+
+
 def _panel(figure: LessonFigure, rows: Sequence[DecodeRow], low: int, high: int, top: float) -> Panel:
     rows = sorted(rows, key=lambda row: row.batch)
     times = [s for row in rows for s in (row.measured_seconds, row.raw_seconds, row.calibrated_seconds)]
@@ -72,6 +74,8 @@ def _panel(figure: LessonFigure, rows: Sequence[DecodeRow], low: int, high: int,
         # A filled dot is a wall time, an empty one CPU time: the machine was busy.
         face = "none" if row.cpu_time else KV_CACHE.face
         figure.add_drawing(Circle(place, 4.5, facecolor=face, edgecolor=KV_CACHE.line, linewidth=1.4))
+        if row.calibrated_cpu_time:
+            write(figure, place[0] + 9, panel.y.at(row.calibrated_seconds) + 11, "*", centred=True)
     return panel
 
 
@@ -91,9 +95,10 @@ def _alt_text(table: DecodeTable, model: str, dtype: str, rows: Sequence[DecodeR
     words = f"Time of a decode step of {model}, {dtype}, by batch, {table.told_origin} on {table.machine.name}."
     for row in sorted(rows, key=lambda row: (row.context, row.batch)):
         how = " of CPU time" if row.cpu_time else ""
+        made = " made from CPU times" if row.calibrated_cpu_time else ""
         words += (
             f" {row.batch} × {row.context:,} tokens: {format_seconds(row.measured_seconds)}{how}, calibrated prediction "
-            f"{format_seconds(row.calibrated_seconds)}, bound {format_seconds(row.raw_seconds)}."
+            f"{format_seconds(row.calibrated_seconds)}{made}, bound {format_seconds(row.raw_seconds)}."
         )
     words += "".join(f" {line[:1].upper()}{line[1:]}." for line in verdict_lines(rows))
     return f"{title}. {words}" if title else words

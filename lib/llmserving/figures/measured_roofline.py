@@ -27,12 +27,17 @@ LABEL_ROOM = 15.0
 
 
 def measured_roofline(
-    report: BandwidthReport, dtype: str | None = None, *, vendor: Roof | None = None, title: str | None = None
+    report: BandwidthReport,
+    dtype: str | None = None,
+    *,
+    vendor: Roof | None = None,
+    vendor_name: str | None = None,
+    title: str | None = None,
 ) -> LessonFigure:
     """Draw a report's plain matmuls in one dtype, by default the last that it has, under the roof that it measured.
 
-    vendor: what the device's vendor promises, drawn dashed and named theoretical. ValueError where the report has no points
-    or no roof: not measured, or disturbed.
+    vendor: what the vendor of `vendor_name` promises, drawn dashed and named theoretical. ValueError where the report
+    has no points or no roof: not measured, or disturbed.
     """
     dtype = _checked_dtype(report, dtype)
     points, roof = report.points(dtype), report.roof(dtype)
@@ -44,13 +49,13 @@ def measured_roofline(
     title = checked_title(title, WIDTH - 2 * MARGIN)
     entries: list[tuple[str, Any]] = [(f"roof, {report.told_origin}", MEASURED_ROOF), ("a matmul, its M below", "●")]
     if vendor is not None:
-        entries.append(("the vendor's figures: theoretical", VENDOR_ROOF))
+        entries.append((_vendor_words(vendor_name), VENDOR_ROOF))
     legend = legend_lines(entries, MARGIN, RIGHT)
     machine_at = (TITLE_HEIGHT if title else 0) + 14
     legend_top = machine_at + 12
     top = legend_top + len(legend) * LINE_HEIGHT + 30
     panel = _panel(points, roof, vendor, top)
-    figure = LessonFigure(WIDTH, top + HEIGHT + 46, _alt_text(report, dtype, points, roof, vendor, title))
+    figure = LessonFigure(WIDTH, top + HEIGHT + 46, _alt_text(report, dtype, points, roof, vendor, vendor_name, title))
     if title:
         write(figure, MARGIN, TITLE_HEIGHT / 2, title, bold=True, size=TITLE_SIZE)
     write(figure, MARGIN, machine_at, shortened(str(report.machine), WIDTH - 2 * MARGIN))
@@ -113,6 +118,7 @@ def _alt_text(
     points: Sequence[Measurement],
     roof: Roof,
     vendor: Roof | None,
+    vendor_name: str | None,
     title: str | None,
 ) -> str:
     first, last = points[0], points[-1]
@@ -124,8 +130,14 @@ def _alt_text(
         f"{_flops(last.flops_per_s or 0)} at {format_number(last.intensity)}, {_share(last, roof)}."
     )
     if vendor is not None:
-        words += f" Theoretical, by the vendor: {format_rate(vendor.bandwidth_bytes_per_s)} and {_flops(vendor.flops_per_s)}."
+        whose = f" of {vendor_name}" if vendor_name else ""
+        words += f" Theoretical, by the vendor{whose}: {format_rate(vendor.bandwidth_bytes_per_s)} and "
+        words += f"{_flops(vendor.flops_per_s)}."
     return f"{title}. {words}" if title else words
+
+
+def _vendor_words(name: str | None) -> str:
+    return f"the vendor's figures{f' of {name}' if name else ''}: theoretical"
 
 
 def _share(point: Measurement, roof: Roof) -> str:

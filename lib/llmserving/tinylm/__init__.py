@@ -23,7 +23,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from llmserving.tinylm.missing import ModelMissing, has_smollm2, need
+from llmserving.tinylm.missing import OWN, SMOLLM2, ModelMissing, has_smollm2, need
 from llmserving.tinylm.texts import calibration_text, held_out_text
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from llmserving.tinylm.scoring import perplexity
     from llmserving.tinylm.serving import Server, serve
     from llmserving.tinylm.surprise import Perplexity
-    from llmserving.tinylm.weights import OWN, SMOLLM2, LanguageModel, load
+    from llmserving.tinylm.weights import LanguageModel, load
 
 __all__ = [
     "OWN", "SCHEMES", "SMOLLM2", "Calibration", "ContiguousKvCache", "Decoder", "DecoderConfig", "DecoderScheme",
@@ -63,7 +63,7 @@ HOMES = {
     "scoring": ("perplexity",),
     "serving": ("Server", "serve"),
     "surprise": ("Perplexity",),
-    "weights": ("OWN", "SMOLLM2", "LanguageModel", "load"),
+    "weights": ("LanguageModel", "load"),
 }
 
 

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from llmserving.tinylm.config import DecoderConfig
-from llmserving.tinylm.missing import ModelMissing, folder_of, need
+from llmserving.tinylm.missing import SMOLLM2, ModelMissing, folder_of, need
 from llmserving.tinylm.tokens import BpeTokenizer
-from llmserving.tinylm.weights import SMOLLM2, LanguageModel, decoder_with
+from llmserving.tinylm.weights import LanguageModel, decoder_with
 
 WHOLE = {"token_embd": "embed_tokens", "output_norm": "norm", "output": "lm_head"}
 IN_BLOCK = {

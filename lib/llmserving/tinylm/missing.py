@@ -7,6 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+OWN = "austen-bierce"  # the course's own model
+SMOLLM2 = "smollm2-135m"
+
 HOW = {
     "torch": "the language model runs on torch, which is not installed: pip install torch",
     "safetensors": "checkpoints are read with safetensors, which is not installed: pip install safetensors",

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from llmserving.tinylm.calibration import TOKENS
+from llmserving.tinylm.missing import OWN, SMOLLM2
 from llmserving.tinylm.readings import readings
 from llmserving.tinylm.record import BASE, Recorded, record, recorded, rows_of
 from llmserving.tinylm.registry import SCHEMES, grid_of
 from llmserving.tinylm.texts import HELD_OUT
-from llmserving.tinylm.weights import OWN, SMOLLM2
 
 HEAD = """# What each bit costs, and what each trick repairs
 

@@ -13,11 +13,10 @@ from torch import Tensor
 
 from llmserving import arguments
 from llmserving.tinylm.config import DecoderConfig
+from llmserving.tinylm.missing import OWN, SMOLLM2
 from llmserving.tinylm.model import Decoder
 from llmserving.tinylm.tokens import Tokenizer
 
-OWN = "austen-bierce"
-SMOLLM2 = "smollm2-135m"
 CHECKPOINT = Path(__file__).parent / "checkpoint"
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)  # what needs no scale
 
