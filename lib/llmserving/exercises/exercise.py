@@ -55,8 +55,9 @@ class Exercise:
     """id, statement, parts and draw of one item; `notebook` is the file that holds it, below notebooks/.
 
     builds_on: ids of exercises whose answers this one may carry on from. group: the id of the check that small items
-    share, or None where the exercise has a check cell of its own. difficulty: 1 to 5. version: raised when a change of
-    wording or numbers could change a verdict.
+    share, or None where the exercise has a check cell of its own. difficulty: 1 to 5. importance: 1 to 5, from good to
+    know to what the rest of the course stands on. version: raised when a change of wording or numbers could change a
+    verdict.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Exercise:
     draw: Draw
     difficulty: int
     minutes: int
+    importance: int = 3
     version: int = 1
     builds_on: tuple[str, ...] = ()
     group: str | None = None
