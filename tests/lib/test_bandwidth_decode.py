@@ -165,6 +165,7 @@ def test_a_step_s_operations_come_out_right_and_wrong_ones_are_noticed() -> None
     need_torch()
     import torch
     from llmserving.bandwidth import decode_operations as made
+    from llmserving.bandwidth.decode_rest import Reader, rest_operations
 
     for dtype in ("float32", "bfloat16"):
         model = DecodeModel(SMALL, dtype)
@@ -174,7 +175,7 @@ def test_a_step_s_operations_come_out_right_and_wrong_ones_are_noticed() -> None
             *(made.matmul_operation(model, matmul, 3, store) for matmul in model.matmuls),
             made.attention_operation(model, made.filled_cache(model, 3, 10, layers=4)),
             made.step_operation(decoder, model, made.filled_cache(model, 3, 10)),
-            made.rest_operation(model, 3, 10),
+            rest_operations(model, 3, 10, Reader(torch.rand(64 * 1024)))[0],
         ]
         for operation in operations:
             found = operation.run(0)
@@ -183,6 +184,38 @@ def test_a_step_s_operations_come_out_right_and_wrong_ones_are_noticed() -> None
         for operation in operations[:-2]:
             found = operation.run(1)
             assert not operation.is_right(1, found + found.abs().max()), operation.name
+
+
+def test_the_rest_of_a_step_reads_what_the_step_would_and_the_reading_alone_reads_the_same() -> None:
+    need_torch()
+    import torch
+    from llmserving.bandwidth.decode_rest import Reader, rest_operations
+
+    class Noting(Reader):
+        def read(self, num_bytes: float) -> None:
+            noted.append(num_bytes)
+
+    noted: list[float] = []
+    model = DecodeModel(SMALL)
+    step, alone = rest_operations(model, 3, 10, Noting(torch.rand(64 * 1024)))
+    step.run(0)
+    in_the_step = sorted(noted)
+    noted.clear()
+    alone.run(0)
+    assert in_the_step == sorted(noted)
+    assert sum(noted) == model.step_bytes(3, 10)
+
+
+def test_a_reading_that_went_wrong_is_noticed() -> None:
+    need_torch()
+    import torch
+    from llmserving.bandwidth.decode_rest import Reader, rest_operations
+
+    store = torch.rand(64 * 1024)
+    _, alone = rest_operations(DecodeModel(SMALL), 3, 10, Reader(store))
+    assert alone.is_right(0, alone.run(0))
+    store.zero_()
+    assert not alone.is_right(0, None)
 
 
 def test_a_measured_step_gives_the_scores_of_plain_generation() -> None:

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from llmserving.bandwidth.decode_work import DecodeModel, Matmul
 from llmserving.bandwidth.operation import Operation, Rotation
 from llmserving.tinylm.contiguous_cache import ContiguousKvCache
 from llmserving.tinylm.generation import decode
-from llmserving.tinylm.model import Attention, Decoder, RmsNorm, Step, attend
+from llmserving.tinylm.model import Decoder, attend
 
 TOKENS = 200  # token ids to choose from; every vocabulary here has more
 
@@ -57,7 +57,7 @@ def step_operation(decoder: Any, model: DecodeModel, cache: ContiguousKvCache, n
 
     num_bytes = model.step_bytes(requests, context)
     flops = sum(count * work.flops for _, count, work in model.parts(requests, context))
-    run = _no_grad(lambda _: decode(language_model, cache, last))
+    run = no_grad(lambda _: decode(language_model, cache, last))
     return _operation(name, model, num_bytes, int(flops), num_bytes, Rotation(1), run, is_right, requests)
 
 
@@ -71,7 +71,7 @@ def matmul_operation(model: DecodeModel, matmul: Matmul, batch: int, store: Tens
         return bool((found[:, 0].double() - exact).abs().max() <= 0.02 * exact.abs().max())
 
     work = matmul.work(batch, model.bytes_each)
-    run = _no_grad(lambda slot: functional.linear(x, copies[slot]))
+    run = no_grad(lambda slot: functional.linear(x, copies[slot]))
     size = copies.numel() * copies.itemsize
     return _operation(
         matmul.name, model, int(work.num_bytes), int(work.flops), size, Rotation(len(copies)), run, is_right, batch
@@ -101,53 +101,11 @@ def attention_operation(model: DecodeModel, cache: ContiguousKvCache) -> Operati
     work = model.attention_work(batch, context)
     size = int(work.num_bytes) * layers
     return _operation(
-        "attention", model, int(work.num_bytes), int(work.flops), size, Rotation(layers), _no_grad(run), is_right, batch
+        "attention", model, int(work.num_bytes), int(work.flops), size, Rotation(layers), no_grad(run), is_right, batch
     )
 
 
-class _Ready(nn.Module):
-    """In the place of a matmul: its result is there already."""
-
-    def __init__(self, batch: int, outputs: int, dtype: torch.dtype) -> None:
-        super().__init__()
-        self.result = torch.rand(batch, 1, outputs).to(dtype)
-
-    def forward(self, _: Tensor) -> Tensor:
-        return self.result
-
-
-class _Unread:
-    """In the place of a step over the cache: positions, but no keys and values beside the new ones."""
-
-    def __init__(self, positions: Tensor) -> None:
-        self.positions = positions
-
-    def extend(self, _: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        return keys, values
-
-
-def rest_operation(model: DecodeModel, batch: int, context: int) -> Operation:
-    """A step of the same decoder without its matmuls and without its attention: all else that a step does."""
-    dtype = getattr(torch, model.dtype)
-    with torch.device("meta"):
-        decoder = Decoder(replace(model.config, tied=False))
-    for parent in list(decoder.modules()):
-        for name, child in list(parent.named_children()):
-            if isinstance(child, nn.Linear):
-                setattr(parent, name, _Ready(batch, child.out_features, dtype))
-            elif isinstance(child, RmsNorm):
-                child.weight = nn.Parameter(torch.ones(model.config.width, dtype=dtype))
-        if isinstance(parent, Attention):
-            parent.mix = lambda queries, *_: queries
-    decoder.embed_tokens = nn.Embedding(TOKENS, model.config.width).to(dtype)
-
-    def without_cache(tokens: Tensor, step: Step) -> Tensor:
-        return decoder(tokens, _Unread(step.positions))  # type: ignore[no-any-return]
-
-    return step_operation(without_cache, model, filled_cache(model, batch, context, layers=1), "everything else")
-
-
-def _no_grad(run: Callable[[int], Tensor]) -> Callable[[int], Tensor]:
+def no_grad(run: Callable[[int], Tensor]) -> Callable[[int], Tensor]:
     return torch.no_grad()(run)
 
 
