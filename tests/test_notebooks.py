@@ -24,6 +24,7 @@ ITEMS = {"L1.1", "L1.2", "L1.3", "L2.1", "L2.2", "L2.3", "SC1", "SC2", "SC4", "S
 ITEMS |= {"TF1", "TF3", "TF4", "SE1", "SE2", "WH1", "EC8"}
 ITEMS |= {"L3.1", "L3.2", "L3.3", "SC3", "SC5", "TF2", "TF5", "TF6", "TF7", "TF8", "TF10", "WH2", "WH3", "WH4", "ST1"}
 ITEMS |= {f"SE{number}" for number in range(3, 9)} | {f"EC{number}" for number in range(1, 8)}
+ITEMS |= {"L5.1A", "L5.1B"}
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 each_lesson = pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def _overview() -> str:
     rows = ["| level | notebook | exercises | about | points |", "|---|---|---|---|---|"]
     for level in LEVELS:
         for notebook in level.notebooks:
-            ids = ", ".join(exercise.id for exercise in notebook.exercises)
+            ids = ", ".join(exercise.id for exercise in notebook.exercises) or "none, to read"
             points = format_number(sum(exercise.points for exercise in notebook.exercises))
             link = f"[{notebook.title}]({notebook.path}.ipynb)"
             rows.append(f"| {level.name} {level.title} | {link} | {ids} | {notebook.minutes} min | {points} |")

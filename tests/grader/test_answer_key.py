@@ -155,6 +155,28 @@ def test_forms_of_the_right_size(answer: Any) -> None:
         ("L3.3", {"lever": "W4A16"}, None),
         ("L3.3", {"read_ms": "0.01275 ms"}, "seconds_for_ms"),
         ("L3.3", {"compute_ms": 683}, "one_flop_a_weight"),
+        ("L5.1A", {"reserved_share": 0.029}, "used_for_wasted"),
+        ("L5.1A", {"blocks": 3}, "floor_of_blocks"),
+        ("L5.1A", {"blocks": 3.75}, "not_rounded"),
+        ("L5.1A", {"empty": 15}, "worst_case_for_this"),
+        ("L5.1A", {"empty": 1988}, "waste_of_reservation"),
+        ("L5.1A", {"blocks_share": 0.0667}, "divided_by_used"),
+        ("L5.1A", {"times": 34.1}, "tail_forgotten"),
+        ("L5.1A", {"times": 31}, "more_for_as_many"),
+        ("L5.1A", {"times": "1/32"}, "inverted"),
+        ("L5.1B", {"beyond": 59_600}, "not_divided_by_ridge"),
+        ("L5.1B", {"beyond": 295}, "ridge_itself"),
+        ("L5.1B", {"beyond": 25.2}, "one_prompt"),
+        ("L5.1B", {"fp16_s": 2.05}, "one_flop_a_weight"),
+        ("L5.1B", {"fp16_s": "4096"}, "ms_for_seconds"),
+        ("L5.1B", {"int8_s": 4.1}, "as_before"),
+        ("L5.1B", {"int8_s": 8.19}, "slower_in_int8"),
+        ("L5.1B", {"freed_gb": 51}, "freed_by_int4"),
+        ("L5.1B", {"freed_gb": 39.9}, "cache_shrinks_with_weights"),
+        ("L5.1B", {"freed_gb": "34 GiB"}, "gb_labelled_gib"),
+        ("L5.1B", {"tail_mb": 23.6}, "worst_case_for_this"),
+        ("L5.1B", {"tail_mb": 1.18}, "one_document"),
+        ("L5.1B", {"tail_mb": 0.00944}, "gb_for_mb"),
         ("SC3", 16, "ratio_of_levels"),
         ("EC1", 15, "worst_case_for_this"),
         ("EC2", 0, "tie_costs_nothing"),
@@ -235,6 +257,41 @@ def test_a_wrong_lever_is_answered_with_its_numbers_on_the_learner_s_scenario(le
     assert f"{n['length']:,} tokens each" in told("paged_attention")
 
 
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_each_wrong_lever_of_level_5_is_answered_with_its_own_numbers(learner: str) -> None:
+    def told(name: str, part: str, option: str) -> str:
+        exercise = EXERCISES[name]
+        letter = {o.name: c for c, o in exercise.lettered_options(exercise.part_by_name[part], learner).items()}
+        return graded(exercise, learner, {part: letter[option]}).parts[part].message  # type: ignore[no-any-return]
+
+    n = EXERCISES["L5.1A"].numbers(learner)
+    reservation_gb = n["max_len"] * n["slot_kb"] / 1e6
+    for lever, bytes_saved in (("w4a16", 1.5), ("w8a8", 1)):
+        saved = bytes_saved * n["billions"]
+        assert f"save {saved:g} GB of a bucket that is not the full one" in told("L5.1A", "lever", lever)
+        assert f"room for {math.floor(saved / reservation_gb)} more chats" in told("L5.1A", "lever", lever)
+    beside = told("L5.1A", "lever", "continuous_batching")
+    assert "helps beside the cure" in beside
+    assert "memory that is reserved and empty" in beside
+    assert f"Here {n['running']} chats" in beside
+    assert f"{n['running'] * n['used']:,} tokens together" in told("L5.1A", "cause", "tokens")
+    assert f"{n['weights_gb']:g} of {n['memory_gb']:g} GB" in told("L5.1A", "bucket", "weights")
+    n = EXERCISES["L5.1B"].numbers(learner)
+    assert f"set {1.5 * n['billions']:g} GB free" in told("L5.1B", "lever", "w4a16")
+    assert f"{n['length']:,} tokens from the start" in told("L5.1B", "lever", "paged_attention")
+    assert f"{n['prompts']} documents of {n['length']:,} tokens" in told("L5.1B", "lever", "continuous_batching")
+    assert f"serves {n['tokens']:,} tokens" in told("L5.1B", "wall", "bandwidth")
+
+
+def test_what_w4a16_saves_of_a_long_pass_is_a_small_share_on_every_draw() -> None:
+    for learner in LEARNERS:
+        exercise = EXERCISES["L5.1B"]
+        letter = {o.name: c for c, o in exercise.lettered_options(exercise.part_by_name["lever"], learner).items()}
+        told = graded(exercise, learner, {"lever": letter["w4a16"]}).parts["lever"].message
+        share = float(re.search(r"takes ([\d.]+) % of the time", told)[1])
+        assert 0 < share < 4
+
+
 def test_half_the_size_is_told_that_keys_and_values_are_both_stored() -> None:
     assert "where the cache keeps both for every token" in KEY["L2.1"].grade(0.537).message
 
@@ -299,6 +356,10 @@ def chain_verdict(exercise_id: str, part: str, names: Iterable[str]) -> Any:
         ("L3.3", "argument", "many_tokens bytes_do_not_matter expands int8_rate"),
         ("L3.3", "argument", "many_tokens bytes_do_not_matter int8_rate expands"),
         ("L3.3", "argument", "many_tokens expands bytes_do_not_matter int8_rate"),
+        ("L5.1A", "argument", "weights_stay at_once never_used as_tokens_come"),
+        ("L5.1A", "argument", "at_once never_used weights_stay as_tokens_come"),
+        ("L5.1B", "argument", "many_tokens waits_for_arithmetic int8_rate halves batch_grows"),
+        ("L5.1B", "argument", "halves batch_grows many_tokens waits_for_arithmetic int8_rate"),
     ],
 )
 def test_sound_orders_of_an_argument_earn_it(exercise_id: str, part: str, names: str) -> None:

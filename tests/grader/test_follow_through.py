@@ -129,6 +129,17 @@ def test_saving_and_int8_time_follow_from_wrong_times() -> None:
     assert [part.state for part in parts.values()][:4] == ["wrong", "followed_through", "wrong", "followed_through"]
 
 
+def test_shares_and_chats_follow_from_a_wrong_number_of_blocks() -> None:
+    parts = KEY["L5.1A"].grade({"blocks": 5, "empty": 20, "blocks_share": 0.25, "times": 25.6}).parts
+    states = [parts[name].state for name in ("blocks", "empty", "blocks_share", "times")]
+    assert states == ["wrong", *["followed_through"] * 3]
+
+
+def test_the_int8_time_of_a_pass_follows_from_a_wrong_time_in_16_bits() -> None:
+    parts = KEY["L5.1B"].grade({"fp16_s": 2.05, "int8_s": 1.02}).parts
+    assert [parts[name].state for name in ("fp16_s", "int8_s")] == ["wrong", "followed_through"]
+
+
 @given(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
 def test_a_first_part_earns_nothing_from_what_comes_after(first: float, later: float) -> None:
     alone = KEY["L2.3"].grade({"fp16_gb": first}).parts["fp16_gb"]

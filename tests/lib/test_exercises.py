@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from llmserving import GB, kv_bytes
+from llmserving import GB, GPUS, kv_bytes
 from llmserving.exercises import EXERCISES, GROUPS, NOTEBOOK_OF, Exercise, Part
 from llmserving.exercises.draws import Draw, seeded
 from llmserving.exercises.statement import answer_stub, fill, statement_markdown
@@ -19,6 +19,7 @@ COURSE_IDS = {
     "TF1", "TF3", "TF4", "SE1", "SE2", "WH1", "EC8",
     "L3.1", "L3.2", "L3.3", "SC3", "SC5", "TF2", "TF5", "TF6", "TF7", "TF8", "TF10", "WH2", "WH3", "WH4", "ST1",
     *(f"SE{number}" for number in range(3, 9)), *(f"EC{number}" for number in range(1, 8)),
+    "L5.1A", "L5.1B",
 }  # fmt: skip
 
 
@@ -26,7 +27,7 @@ def _parts() -> Iterator[tuple[Exercise, Part]]:
     return ((exercise, part) for exercise in EXERCISES.values() for part in exercise.parts)
 
 
-def test_every_id_of_the_first_three_levels_is_there() -> None:
+def test_every_id_of_the_course_is_there() -> None:
     assert set(EXERCISES) >= COURSE_IDS
     assert sorted(name for ids in GROUPS.values() for name in ids) == sorted(EXERCISES)
     assert set(NOTEBOOK_OF) == set(EXERCISES)
@@ -58,6 +59,10 @@ def test_the_default_draw_is_the_course_s_own_numbers() -> None:
     assert EXERCISES["L3.1"].numbers("default") == {"max_len": 2048, "used": 120, "block_size": 16}
     assert EXERCISES["L3.2"].numbers("default") == {"r_min": -0.6, "r_max": 0.9}
     assert EXERCISES["SC3"].numbers("default") == {"few": 4, "many": 8}
+    chat = EXERCISES["L5.1A"].numbers("default")
+    assert {name: chat[name] for name in ("used", "max_len", "block_size")} == {
+        "used": 60, "max_len": 2048, "block_size": 16,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
@@ -72,7 +77,9 @@ def test_a_seed_is_the_same_on_every_machine() -> None:
     assert seeded("draw", "L2.1-L2.2", "ada").randrange(10**6) == 45_802
 
 
-@pytest.mark.parametrize("name", ["L1.1", "L2.1", "L2.3", "EC8", "L3.1", "L3.2", "L3.3", "SC3", "EC1", "EC2", "EC3"])
+@pytest.mark.parametrize(
+    "name", ["L1.1", "L2.1", "L2.3", "EC8", "L3.1", "L3.2", "L3.3", "SC3", "EC1", "EC2", "EC3", "L5.1A", "L5.1B"]
+)
 def test_learners_meet_different_numbers(name: str) -> None:
     drawn = {str(EXERCISES[name].numbers(learner)) for learner in LEARNERS}
     assert len(drawn) >= 5
@@ -114,6 +121,33 @@ def test_other_draws_of_level_3_keep_the_point(learner: str) -> None:
     assert far["r_min"] == pytest.approx(-far["s"] * far["z"]), "the ends are levels, so that they come back exactly"
     prefill = EXERCISES["L3.3"].numbers(learner)
     assert prefill["tokens"] > 10 * prefill["fp16_tflops"] / prefill["bandwidth_tb"], "far beyond the ridge"
+
+
+@pytest.mark.parametrize("learner", ["default", *LEARNERS])
+def test_other_draws_of_level_5_keep_the_point(learner: str) -> None:
+    chat = EXERCISES["L5.1A"].numbers(learner)
+    assert chat["used"] < chat["max_len"] / 10, "the reservation lies far above the use"
+    assert 1 < chat["used"] % chat["block_size"] < chat["block_size"] - 1, (
+        "a partial last block, and not the worst case"
+    )
+    reservations_gb = chat["running"] * chat["max_len"] * chat["slot_kb"] / 1e6
+    left_gb = chat["memory_gb"] - chat["weights_gb"] - reservations_gb
+    assert 0 <= left_gb < chat["max_len"] * chat["slot_kb"] / 1e6, "so many fit, and not one more"
+    assert chat["weights_gb"] < 0.6 * chat["memory_gb"], "the weights are not what fills the memory"
+    batch = EXERCISES["L5.1B"].numbers(learner)
+    assert batch["tokens"] > 20 * batch["fp16_tflops"] / batch["bandwidth_tb"], "far beyond the ridge"
+    assert 0.95 < (batch["weights_gb"] + batch["kv_gb"]) / batch["memory_gb"] < 1, "it barely fits"
+    assert batch["weights_gb"] > 0.6 * batch["memory_gb"], "and the weights take most of it"
+    assert 1 < batch["length"] % batch["block_size"] < batch["block_size"] - 1, "a partial last block"
+
+
+def test_the_numbers_of_a_gpu_are_those_of_its_row() -> None:
+    for learner in ("default", *LEARNERS[:20]):
+        for name in ("L5.1A", "L5.1B"):
+            n = EXERCISES[name].numbers(learner)
+            assert n["memory_gb"] * GB == GPUS[n["gpu"]].sold_bytes
+        assert n["fp16_tflops"] * 1e12 == pytest.approx(GPUS[n["gpu"]].peak_flops["fp16"])
+        assert n["bandwidth_tb"] * 1e12 == pytest.approx(GPUS[n["gpu"]].bandwidth_bytes_per_s)
 
 
 def test_some_draws_round_up_and_some_round_down() -> None:

@@ -16,14 +16,16 @@ from grader.answer_key import (
     level3_paging,
     level3_quantization,
     level3_recipe,
+    level5_batch,
+    level5_chat,
 )
 from grader.answer_key.key import Key
 
 KEY: dict[str, Key] = {
     key.exercise.id: key
     for topic in (
-        level1, level2, level3_paging, level3_quantization, level3_recipe, cards, bank, bank_paging, bank_quantization,
-        bank_scales, bank_recipes,
+        level1, level2, level3_paging, level3_quantization, level3_recipe, level5_chat, level5_batch, cards, bank,
+        bank_paging, bank_quantization, bank_scales, bank_recipes,
     )
     for key in topic.KEYS_HERE
 }  # fmt: skip

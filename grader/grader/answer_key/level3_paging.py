@@ -28,7 +28,7 @@ def _reserved_in_vain(n: Numbers, a: Answers) -> float:
     return n["max_len"] - n["used"]  # type: ignore[no-any-return]
 
 
-_RESERVED_SHARE = ValueKey(
+RESERVED_SHARE = ValueKey(
     lambda n, a: 1 - n["used"] / n["max_len"],
     A_FRACTION,
     (
@@ -47,7 +47,7 @@ _RESERVED_SHARE = ValueKey(
     ),
 )
 
-_BLOCK_COUNT = ValueKey(
+BLOCK_COUNT = ValueKey(
     _blocks,
     EXACT,
     (
@@ -74,7 +74,7 @@ _BLOCK_COUNT = ValueKey(
     ),
 )
 
-_EMPTY = ValueKey(
+EMPTY = ValueKey(
     lambda n, a: _slots(n, a) - n["used"],
     EXACT,
     (
@@ -133,7 +133,7 @@ _WORST = ValueKey(
     ),
 )
 
-_BLOCKS_SHARE = ValueKey(
+BLOCKS_SHARE = ValueKey(
     lambda n, a: a["empty"] / _slots(n, a),
     A_FRACTION,
     (
@@ -169,11 +169,11 @@ KEYS_HERE = (
     Key(
         level3_paging.L3_1,
         {
-            "reserved_share": _RESERVED_SHARE,
-            "blocks": _BLOCK_COUNT,
-            "empty": _EMPTY,
+            "reserved_share": RESERVED_SHARE,
+            "blocks": BLOCK_COUNT,
+            "empty": EMPTY,
             "worst": _WORST,
-            "blocks_share": _BLOCKS_SHARE,
+            "blocks_share": BLOCKS_SHARE,
         },
     ),
 )

@@ -20,6 +20,7 @@ from grader.answer_key.key import (
     ValueKey,
     times,
 )
+from grader.answer_key.product_mistakes import int8_product_mistakes, product_mistakes
 
 _NAMES = "Two names, two walls"
 _WORK = "Bytes and arithmetic"
@@ -98,51 +99,13 @@ _SAVED = ValueKey(
     ),
 )
 
-_COMPUTE = ValueKey(
-    _compute_ms,
-    THREE_FIGURES,
-    (
-        _wrong(
-            "one_flop_a_weight",
-            times(_compute_ms, 1 / 2),
-            "Half of it: a weight and a token are two operations, not one.",
-        ),
-        _wrong(
-            "one_prompt",
-            times(_compute_ms, lambda n, a: 1 / n["prompts"]),
-            "That is a single prompt. All the prompts go through in this pass.",
-        ),
-        _wrong(
-            "one_token",
-            times(_compute_ms, lambda n, a: 1 / n["tokens"]),
-            "That is a single token. Every token of the pass meets every weight.",
-        ),
-        _wrong(
-            "int8_peak",
-            times(_compute_ms, lambda n, a: n["fp16_tflops"] / n["int8_tops"]),
-            "That is at the peak of INT8. Here the products are computed in sixteen bits.",
-        ),
-        _in_seconds(_compute_ms),
-    ),
-)
+_COMPUTE = ValueKey(_compute_ms, THREE_FIGURES, (*product_mistakes(_compute_ms, _WORK), _in_seconds(_compute_ms)))
 
 _W8A8 = ValueKey(
     _w8a8_ms,
     THREE_FIGURES,
     (
-        _wrong(
-            "as_before",
-            lambda n, a: a["compute_ms"],
-            "That is the time in sixteen bits. In INT8 it is shorter.",
-        ),
-        _wrong(
-            "slower_in_int8",
-            lambda n, a: a["compute_ms"] * n["int8_tops"] / n["fp16_tflops"],
-            "Upside down: with the higher peak the same products take less time.",
-        ),
-        _wrong(
-            "as_bits_shrink_to_four", lambda n, a: a["compute_ms"] / 4, "That is a quarter, as if it were four bits."
-        ),
+        *int8_product_mistakes("compute_ms", _WORK),
         _wrong(
             "reading_for_arithmetic",
             lambda n, a: a["read_ms"] / 2,

@@ -26,15 +26,24 @@ def gigabyte_mistakes(right: Formula) -> tuple[Misconception, ...]:
             UNITS,
         ),
         bits_for_bytes(right),
-        *(
-            Misconception(
-                f"{unit.lower()}_for_gb",
-                times(right, GB / BYTES_PER_UNIT[unit]),
-                f"The size is right, counted in {unit}; the answer is asked for in GB.",
-                UNITS,
-            )
-            for unit in ("MB", "MiB", "KB", "bytes")
-        ),
+        *_counted_in("GB", ("MB", "MiB", "KB", "bytes"), right),
+    )
+
+
+def megabyte_mistakes(right: Formula) -> tuple[Misconception, ...]:
+    """For a size asked for in MB."""
+    return (bits_for_bytes(right), *_counted_in("MB", ("GB", "MiB", "KB", "bytes"), right))
+
+
+def _counted_in(asked: str, units: tuple[str, ...], right: Formula) -> tuple[Misconception, ...]:
+    return tuple(
+        Misconception(
+            f"{unit.lower()}_for_{asked.lower()}",
+            times(right, BYTES_PER_UNIT[asked] / BYTES_PER_UNIT[unit]),
+            f"The size is right, counted in {unit}; the answer is asked for in {asked}.",
+            UNITS,
+        )
+        for unit in units
     )
 
 

@@ -16,14 +16,16 @@ from llmserving.exercises import (
     level3_paging,
     level3_quantization,
     level3_recipe,
+    level5_batch,
+    level5_chat,
 )
 from llmserving.exercises.exercise import Exercise
 
 EXERCISES: dict[str, Exercise] = {
     exercise.id: exercise
     for topic in (
-        level1, level2, level3_paging, level3_quantization, level3_recipe, cards, bank, bank_paging, bank_quantization,
-        bank_scales, bank_recipes,
+        level1, level2, level3_paging, level3_quantization, level3_recipe, level5_chat, level5_batch, cards, bank,
+        bank_paging, bank_quantization, bank_scales, bank_recipes,
     )
     for exercise in topic.EXERCISES_HERE
 }  # fmt: skip

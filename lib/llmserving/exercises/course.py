@@ -76,4 +76,13 @@ LEVELS = (
             Notebook("L3/recipes", "Recipes", 12),
         ),
     ),
+    Level(
+        "L5",
+        "Mastery",
+        "Which wall is it, and which lever is for that wall?",
+        (
+            Notebook("L5/clinic", "Which wall, which lever", 16),
+            Notebook("L5/what_next", "What comes next", 12),
+        ),
+    ),
 )

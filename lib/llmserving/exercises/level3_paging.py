@@ -17,7 +17,7 @@ def _draw_reservation(rng: random.Random) -> Numbers:
     return reservation_numbers(rng.choice([1024, 2048, 4096, 8192]), used, rng.choice([8, 16, 32, 64]))
 
 
-def _tail_is_partial(n: Numbers) -> bool:
+def tail_is_partial(n: Numbers) -> bool:
     """The last block is partly full, this case is not the worst, and every share that could be taken for another differs."""
     size, used = n["block_size"], n["used"]
     blocks = -(-used // size)
@@ -95,7 +95,7 @@ L3_1 = Exercise(
             quantity="fraction",
         ),
     ),
-    draw=Draw("L3.1", reservation_numbers(2048, 120, 16), _draw_reservation, _tail_is_partial),
+    draw=Draw("L3.1", reservation_numbers(2048, 120, 16), _draw_reservation, tail_is_partial),
     difficulty=3,
     minutes=6,
 )
