@@ -89,7 +89,7 @@ def test_what_a_notebook_says_of_an_exercise_is_what_the_exercise_says(path: Pat
 @each_notebook
 def test_outputs_are_stored_and_none_is_an_error(path: Path) -> None:
     for cell in code_cells(path):
-        is_answer = cell.metadata.get(METADATA, {}).get("role") == "answer"
+        is_answer = cell.metadata.get(METADATA, {}).get("role") in ("answer", "placement_answers")
         assert cell.execution_count, f"{cell.id} was not run"
         assert cell.outputs or is_answer, f"{cell.id} has no stored output"
         assert all(output.output_type != "error" for output in cell.outputs)
@@ -129,7 +129,7 @@ def test_prose_is_plain(path: Path) -> None:
 def test_a_cell_that_draws_or_times_is_live_and_no_exercise_cell_is(path: Path) -> None:
     for cell in code_cells(path):
         is_live = LIVE_TAG in cell.metadata.get("tags", [])
-        draws = re.search(r"explorer|figures|hbm_bar|perf_counter|perplexity\(", cell.source) is not None
+        draws = re.search(r"explorer|figures|hbm_bar|perf_counter|perplexity\(|recall\(", cell.source) is not None
         assert is_live == draws, cell.id
 
 
@@ -141,6 +141,21 @@ def test_a_level_begins_by_doing(level: Any) -> None:
     assert len(first[0].source.split()) < 60
     assert first[1].cell_type == "code"
     assert "explorer" in first[1].source
+
+
+@pytest.mark.parametrize("level", LEVELS[1:], ids=lambda level: level.name)
+def test_a_level_ends_by_recalling_the_levels_before_it(level: Any) -> None:
+    with_exercises = [notebook.path for notebook in level.notebooks if notebook.exercises]
+    last = code_cells(ROOT / "notebooks" / f"{with_exercises[-1]}.ipynb")[-1]
+    assert last.source == f'from llmserving import recall\n\nrecall("{level.name}")'
+
+
+def test_start_here_asks_the_placement_and_is_not_graded() -> None:
+    cells = read(ROOT / "notebooks" / "START_HERE.ipynb").cells
+    roles = [cell.metadata.get(METADATA, {}).get("role") for cell in cells]
+    at = roles.index("placement")
+    assert roles[at : at + 3] == ["placement", "placement_answers", "placement_check"]
+    assert not [cell for cell in cells if "nbgrader" in cell.metadata]
 
 
 @each_notebook

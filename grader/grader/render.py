@@ -1,9 +1,10 @@
 """Render: what a notebook says of an exercise is written by the exercise, for one learner's numbers.
 
 A cell that belongs to an exercise says so in its metadata: {"llmserving": {"role": "statement", "exercise": "L2.1"}}, or
-role "answer" or "check" with the id of the check ("L2.1", or a group such as "L1.cache"), or role "overview" for the
-table of levels. Its source and its nbgrader metadata are made here; of an answer cell only the solution between the
-markers is kept.
+role "answer" or "check" with the id of the check ("L2.1", or a group such as "L1.cache"). START_HERE has a cell with the role
+"overview", the table of levels, and three with the placement: its questions ("placement"), their answers
+("placement_answers") and the call ("placement_check"), none of them graded. Its source and its nbgrader metadata are made
+here; of an answer cell only the solution between the markers is kept.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ import nbformat
 from llmserving.exercises import EXERCISES, GROUPS
 from llmserving.exercises.course import LEVELS
 from llmserving.exercises.draws import DEFAULT_LEARNER
+from llmserving.exercises.placing import placement_markdown, placement_stub
 from llmserving.exercises.statement import answer_stub, statement_markdown
 from llmserving.units import format_number
 
 METADATA = "llmserving"
 LIVE_TAG = "live"
+ROLES = ("statement", "answer", "check", "overview", "placement", "placement_answers", "placement_check")
 
 ANSWER_HEAD = "# Put your answer in the place of each ... and run this cell, then the next."
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -56,6 +59,13 @@ def _render_cell(cell: Any, role: str, name: str, learner: str) -> None:
         cell.metadata["nbgrader"] = _nbgrader(f"{name}-statement", locked=True)
     elif role == "overview":
         cell.source = _overview()
+    elif role == "placement":
+        cell.source = placement_markdown(learner)
+    elif role == "placement_answers":
+        cell.source = f"{ANSWER_HEAD}\n{placement_stub()}"
+    elif role == "placement_check":
+        whose = "" if learner == DEFAULT_LEARNER else f'learner="{learner}"'
+        cell.source = f"from llmserving import placement\n\nplacement({whose})"
     elif role == "answer":
         cell.source = _answer_source(name, cell.source)
         cell.metadata["nbgrader"] = _nbgrader(f"{name}-answer", solution=True)
@@ -65,7 +75,7 @@ def _render_cell(cell: Any, role: str, name: str, learner: str) -> None:
         points = sum(EXERCISES[exercise_id].points for exercise_id in GROUPS[name])
         cell.metadata["nbgrader"] = _nbgrader(name, locked=True, grade=True, points=points)
     else:
-        raise ValueError(f"a cell of {name} has the role {role!r}; the roles are overview, statement, answer and check")
+        raise ValueError(f"a cell of {name!r} has the role {role!r}; the roles are {', '.join(ROLES)}")
 
 
 def _overview() -> str:

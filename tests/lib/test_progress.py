@@ -40,9 +40,10 @@ def test_an_attempt_is_kept_in_the_folder_above_the_notebook(folder: Path, monke
     check("L2.1", 1.07)
     assert stored(folder)["L2.1"] == {
         "attempts": 1, "best": 2.0, "solved": "right first time", "hints": {}, "parts_off": [], "practice": 0,
+        "recalled": 0, "recalled_right": 0, "recall_draw": 0, "turn": 1,
     }  # fmt: skip
     restart_kernel(monkeypatch)
-    assert "right first time" in repr(status())
+    assert repr(status()).startswith("1 of ")
 
 
 def test_nothing_that_the_learner_wrote_is_kept(folder: Path) -> None:
@@ -90,6 +91,10 @@ BROKEN = [
     '{"exercises": {"L2.1": {"hints": null}}}',
     '{"exercises": {"L2.1": {"hints": {"kv_gb": "x"}}}}',
     '{"exercises": {"L2.1": {"parts_off": 5}}}',
+    '{"exercises": {"L2.1": {"recalled": -1}}}',
+    '{"exercises": {"L2.1": {"recalled": 1, "recalled_right": 2}}}',
+    '{"exercises": {"L2.1": {"recall_draw": "1"}}}',
+    '{"exercises": {"L2.1": {"turn": null}}}',
     "[" * 100_000,
 ]
 
@@ -105,6 +110,24 @@ def test_a_corrupt_file_is_set_aside_and_told_and_a_new_one_begun(
     assert stored(folder)["L2.1"]["solved"] == "right first time"
     check("L2.1", 1.07)
     assert "Records" not in capsys.readouterr().out, "told once"
+
+
+def test_a_file_from_before_there_was_recall_is_read_and_goes_on(folder: Path) -> None:
+    old = {
+        "attempts": 2,
+        "best": 2.0,
+        "solved": "right after hints",
+        "hints": {"kv_gb": 1},
+        "parts_off": [],
+        "practice": 3,
+    }
+    (folder / PROGRESS_FILE).write_text(json.dumps({"exercises": {"L2.1": old}}))
+    assert repr(status()).startswith("1 of ")
+    check("L2.1", 1.07)
+    assert stored(folder)["L2.1"] == old | {
+        "attempts": 3, "recalled": 0, "recalled_right": 0, "recall_draw": 0, "turn": 1,
+    }  # fmt: skip
+    assert [path.name for path in folder.iterdir()] == [PROGRESS_FILE]
 
 
 def test_a_file_that_is_no_text_is_set_aside_beside_an_earlier_one(folder: Path) -> None:
@@ -175,7 +198,7 @@ def test_without_a_folder_records_last_as_long_as_the_kernel(tmp_path: Path, mon
     restart_kernel(monkeypatch)
     check("L2.1", 1.07)
     told = repr(status())
-    assert "right first time" in told
+    assert told.startswith("1 of ")
     assert "kept until the kernel stops" in told
 
 

@@ -67,7 +67,8 @@ def grade_value(
     if part.quantity == "integer" and not float(number).is_integer():
         fault = fault_sentence(part, {"fault": "not_whole", "written": answer["written"]})
         return PartVerdict(0.0, part.points, "wrong", fault, ("not_whole",))
-    return PartVerdict(0.0, part.points, "wrong", f"{written} {NOT_KNOWN}")
+    reread = next((misconception.reread for misconception in key.misconceptions), None)
+    return PartVerdict(0.0, part.points, "wrong", f"{written} {NOT_KNOWN}", reread=reread)
 
 
 def _sentences(found: list[Misconception]) -> str:

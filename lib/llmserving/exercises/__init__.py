@@ -1,12 +1,12 @@
-"""The public half of every exercise, and the learner's check, hint, another and status."""
+"""The public half of every exercise, and the learner's calls: check, hint, another, recall, status, placement."""
 
 from llmserving.exercises.catalogue import EXERCISES, GROUPS, NOTEBOOK_OF
 from llmserving.exercises.collect import collect
 from llmserving.exercises.exercise import Exercise, Option, Part
-from llmserving.exercises.learner import another, check, hint, status
+from llmserving.exercises.learner import another, check, hint, placement, recall, status
 from llmserving.exercises.verdict import PartVerdict, Verdict
 
 __all__ = [
     "EXERCISES", "GROUPS", "NOTEBOOK_OF", "Exercise", "Option", "Part", "PartVerdict", "Verdict",
-    "another", "check", "collect", "hint", "status",
+    "another", "check", "collect", "hint", "placement", "recall", "status",
 ]  # fmt: skip

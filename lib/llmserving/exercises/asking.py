@@ -9,11 +9,19 @@ from llmserving.exercises import session
 from llmserving.exercises.catalogue import EXERCISES, GROUPS, unknown_id
 from llmserving.exercises.collect import collect, data_of_answer
 
-_PRACTICE = re.compile(r"(.+)#(\d{1,4})")
+_PRACTICE = re.compile(r"(.+)#(\d{1,9})")
 
 
 class Refused(Exception):
     """A call that cannot be answered; its sentence is shown in place of a card."""
+
+
+def whose(learner: str | None) -> str:
+    """The learner that a call is for: the one given, or the one of this folder."""
+    try:
+        return session.current_learner() if learner is None else session.valid_learner(learner)
+    except ValueError as error:
+        raise Refused(str(error)) from None
 
 
 class Asked:
@@ -24,10 +32,7 @@ class Asked:
         base = practice.group(1) if practice else name
         if not isinstance(base, str) or (base not in GROUPS and base not in EXERCISES):
             raise Refused(unknown_id(base))
-        try:
-            own = session.current_learner() if learner is None else session.valid_learner(learner)
-        except ValueError as error:
-            raise Refused(str(error)) from None
+        own = whose(learner)
         self.ids = (base,) if base in EXERCISES else GROUPS[base]
         self.draw = practice.group(2) if practice else None
         self.learner = f"{own}#{self.draw}" if self.draw else own

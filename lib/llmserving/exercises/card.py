@@ -32,7 +32,10 @@ class Card:
     table: tuple[tuple[str, ...], ...] = ()
 
     def text(self) -> str:
-        lines = [f"{_SIGN[self.tone]}{self.heading}", *(f"  {_plain(paragraph)}" for paragraph in self.paragraphs)]
+        lines = [
+            f"{_SIGN[self.tone]}{_plain(self.heading)}",
+            *(f"  {_plain(paragraph)}" for paragraph in self.paragraphs),
+        ]
         widths = (
             [max(len(row[column]) for row in self.table) for column in range(len(self.table[0]))] if self.table else []
         )
@@ -42,7 +45,7 @@ class Card:
     def html(self) -> str:
         body = "".join(f'<p style="margin:.35em 0 0">{_marked(paragraph)}</p>' for paragraph in self.paragraphs)
         return (
-            f'<div role="group" aria-label="{html.escape(self.heading)}" style="border-left:4px solid '
+            f'<div role="group" aria-label="{html.escape(_plain(self.heading))}" style="border-left:4px solid '
             f"{_EDGE[self.tone]};padding:.4em .9em;margin:.2em 0;max-width:60em;"
             'color:var(--jp-ui-font-color1,#1f2328);background:var(--jp-layout-color1,#fff)">'
             f"<strong>{_SIGN[self.tone]}{_marked(self.heading)}</strong>{body}{_table(self.table)}</div>"
@@ -115,6 +118,9 @@ def _table(rows: tuple[tuple[str, ...], ...]) -> str:
     head, *body = rows
     cells = "".join(f'<th scope="col" style="text-align:left">{_marked(cell)}</th>' for cell in head)
     lines = "".join(
-        "<tr>" + "".join(f'<td style="text-align:left">{_marked(cell)}</td>' for cell in row) + "</tr>" for row in body
+        f'<tr><th scope="row" style="text-align:left">{_marked(first)}</th>'
+        + "".join(f'<td style="text-align:left">{_marked(cell)}</td>' for cell in rest)
+        + "</tr>"
+        for first, *rest in body
     )
     return f'<table style="margin:.5em 0 0"><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>'

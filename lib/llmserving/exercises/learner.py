@@ -1,21 +1,23 @@
-"""The learner's side: check, hint, another, status. Each shows a card; none of them ends in a traceback."""
+"""The learner's side: check, hint, another, recall, status, placement. Each shows a card; none of them ends in a traceback."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from llmserving.exercises import session
-from llmserving.exercises.asking import Asked, Refused, gather
-from llmserving.exercises.card import Card, Score, Shown, points_of
+from llmserving.exercises.asking import Asked, Refused, gather, whose
+from llmserving.exercises.card import Card, Score, Shown
 from llmserving.exercises.catalogue import EXERCISES
-from llmserving.exercises.course import LEVELS
-from llmserving.exercises.exercise import Exercise
+from llmserving.exercises.dashboard import dashboard
 from llmserving.exercises.hints import next_hint, part_in_need
-from llmserving.exercises.progress import Progress, Record
-from llmserving.exercises.statement import question_blocks
+from llmserving.exercises.placing import placement_card
+from llmserving.exercises.practice import practice_card
+from llmserving.exercises.progress import Progress
+from llmserving.exercises.recalling import after_recall, end_of_level, recall_cards
+from llmserving.exercises.standing import closed_ids
 from llmserving.exercises.verdict_card import recorded, verdict_card
 
 PROGRESS = Progress()
@@ -35,6 +37,7 @@ def check(exercise_id: Any = None, *answers: Any, learner: str | None = None) ->
     except Refused as refusal:
         return _printed(Score(0.0, (Card("Nothing was checked", "plain", (str(refusal),)),)))
     graded = key.grade(data, learner=asked.learner) if key is not None else {}
+    closed_before = closed_ids(PROGRESS.records())
     cards, verdicts = [], []
     for name in asked.ids:
         exercise = EXERCISES[name]
@@ -42,8 +45,13 @@ def check(exercise_id: Any = None, *answers: Any, learner: str | None = None) ->
         if not asked.practice:
             PROGRESS.note_attempt(verdict)
         hint_for = None if asked.practice else partial(next_hint, PROGRESS, exercise, learner=asked.learner)
-        cards.append(verdict_card(asked.name_of(name), exercise, verdict, hint_for))
+        card = verdict_card(asked.name_of(name), exercise, verdict, hint_for)
+        if asked.practice and PROGRESS.note_recalled(verdict, asked.draw):
+            card = _with_line(card, after_recall(exercise, verdict))
+        cards.append(card)
         verdicts.append(verdict)
+    if session.keeps_records():
+        cards[-1] = _with_line(cards[-1], end_of_level(closed_before, closed_ids(PROGRESS.records())))
     score = sum(min(max(verdict.score, 0.0), verdict.points) for verdict in verdicts)
     return _printed(Score(score, (*cards, *_warning()), tuple(verdicts)))
 
@@ -54,7 +62,8 @@ def hint(exercise_id: Any = None) -> Shown:
     def cards() -> list[Card]:
         asked = Asked(exercise_id, None)
         still_open = [name for name in asked.ids if PROGRESS.record(name).solved is None]
-        exercise = EXERCISES[(still_open or asked.ids)[0]]
+        failed = [name for name in still_open if PROGRESS.record(name).attempts]
+        exercise = EXERCISES[(failed or still_open or asked.ids)[0]]
         text = next_hint(PROGRESS, exercise, part_in_need(PROGRESS, exercise), asked.learner)
         return [Card(f"{exercise.id} · hint", "plain", (text,))]
 
@@ -68,29 +77,40 @@ def another(exercise_id: Any = None) -> Shown:
         asked = Asked(exercise_id, None)
         if asked.practice:
             raise Refused(f"ask for another({exercise_id.split('#')[0]!r}), without the # and its number")
-        return [_practice_card(EXERCISES[name], asked.learner) for name in asked.ids]
+        return [
+            practice_card(EXERCISES[name], asked.learner, PROGRESS.note_practice(name), "practice") for name in asked.ids
+        ]
 
     return _shown(cards)
 
 
+def recall(*ids: Any) -> Shown:
+    """Earlier questions again, with fresh numbers, and the call that checks each; like practice, it earns nothing.
+
+    recall("SC6") asks that one. recall("L3"), at the end of level 3, asks one of each level before it, first what was not
+    right first time or is longest ago; recall() takes the level that you have reached.
+    """
+    return _shown(lambda: recall_cards(PROGRESS, ids, whose(None)))
+
+
 def status() -> Shown:
-    """A table of what is right first time, right after hints or more tries, and open; kept in this learner's folder."""
+    """How each level stands, what is open in each notebook, and what to do next; kept in this learner's folder."""
 
     def cards() -> list[Card]:
-        rows = [("notebook", "exercise", "state", "points")]
-        records = PROGRESS.records()
-        for exercise in (exercise for level in LEVELS for exercise in level.exercises):
-            record = records.get(exercise.id, Record())
-            rows.append(
-                (exercise.notebook, exercise.id, _state(exercise, record), points_of(record.best, exercise.points))
-            )
-        solved = sum(name in EXERCISES and record.solved is not None for name, record in records.items())
-        kept = (
-            ()
-            if session.records_folder()
-            else ("No records folder was found, so this is kept until the kernel stops.",)
-        )
-        return [Card(f"{solved} of {len(EXERCISES)} solved", "plain", kept, tuple(rows))]
+        nowhere = "No records folder was found, so this is kept until the kernel stops."
+        return dashboard(PROGRESS.records(), () if session.records_folder() else (nowhere,))
+
+    return _shown(cards)
+
+
+def placement(*, learner: str | None = None) -> Shown:
+    """Where to begin, by the answers to the questions of START_HERE. Nothing of it is graded or recorded."""
+
+    def cards() -> list[Card]:
+        own, key = whose(learner), _answer_key()
+        if key is None:
+            raise Refused("placement needs the answer key, which is not installed here; choose by 'Where to begin' in START_HERE")
+        return [placement_card(key, session.namespace(), own)]
 
     return _shown(cards)
 
@@ -102,21 +122,8 @@ def _answer_key() -> Any | None:
         raise Refused(f"the answer key is installed but cannot be loaded ({type(error).__name__}: {error})") from None
 
 
-def _practice_card(exercise: Exercise, learner: str) -> Card:
-    number = PROGRESS.note_practice(exercise.id)
-    name = f"{exercise.id}#{number}"
-    blocks = question_blocks(exercise, f"{learner}#{number}")
-    question = [re.sub(r"^- ", "", block, flags=re.MULTILINE) for block in blocks]
-    answers = ", ".join("..." for _ in exercise.parts)
-    return Card(f"{name} · practice", "plain", (*question, f'Answer with `check("{name}", {answers})`.'))
-
-
-def _state(exercise: Exercise, record: Record) -> str:
-    if record.solved is not None:
-        return record.solved
-    if record.best >= exercise.points:
-        return "full points, carried on from an earlier answer"
-    return "open, tried" if record.attempts else "open"
+def _with_line(card: Card, line: str | None) -> Card:
+    return card if line is None else replace(card, paragraphs=(*card.paragraphs, line))
 
 
 def _warning() -> tuple[Card, ...]:

@@ -21,7 +21,9 @@ class Record:
     """One exercise: attempts that could be read, points, hints seen for each part, the parts that were off last, and
     how many practice draws were shown.
 
-    solved: how it was solved, and None while it is open; what comes after does not change it.
+    solved: how it was solved, and None while it is open; what comes after does not change it. recalled: how often it came
+    back and was answered, recalled_right: how often rightly at once. recall_draw: the practice draw that waits for such
+    an answer, 0 for none. turn: when it was last answered, counted in answers, so that no clock is kept.
     """
 
     attempts: int = 0
@@ -30,11 +32,17 @@ class Record:
     hints: dict[str, int] = field(default_factory=dict)
     parts_off: list[str] = field(default_factory=list)
     practice: int = 0
+    recalled: int = 0
+    recalled_right: int = 0
+    recall_draw: int = 0
+    turn: int = 0
 
     def __post_init__(self) -> None:
         if not (
             _is_whole(self.attempts)
             and _is_whole(self.practice)
+            and all(_is_whole(count) for count in (self.recalled, self.recalled_right, self.recall_draw, self.turn))
+            and self.recalled_right <= self.recalled
             and isinstance(self.best, (int, float))
             and 0 <= self.best < 1000
             and self.solved in (None, *SOLVED)
@@ -71,7 +79,10 @@ class Progress:
             first_time = record.attempts == 1 and not record.hints
             record.solved = FIRST_TIME if first_time else AFTER_HINTS if record.hints else AFTER_TRIES
         record.best = max(record.best, verdict.score)
-        record.parts_off = [name for name, part in verdict.parts.items() if part.state != "right"]
+        off = [name for name, part in verdict.parts.items() if part.state != "right"]
+        # A hint is for what failed before it is for what was left open.
+        record.parts_off = sorted(off, key=lambda name: verdict.parts[name].state not in ("wrong", "partly"))
+        record.turn = self._next_turn()
         self._store(verdict.exercise, record)
 
     def note_hint(self, exercise_id: str, part_name: str) -> int:
@@ -88,6 +99,32 @@ class Progress:
         record.practice += 1
         self._store(exercise_id, record)
         return record.practice
+
+    def note_recall(self, exercise_id: str) -> int:
+        """The number of the practice draw to ask again: the one that waits for an answer, or else a new one."""
+        record = self.record(exercise_id)
+        if not record.recall_draw:
+            record.practice += 1
+            record.recall_draw = record.practice
+            self._store(exercise_id, record)
+        return record.recall_draw
+
+    def note_recalled(self, verdict: Verdict, draw: str | None) -> bool:
+        """Count the first answer to the draw that recall asked; False where that is another draw or not an answer."""
+        record = self.record(verdict.exercise)
+        states = {part.state for part in verdict.parts.values()}
+        if not record.recall_draw or draw != str(record.recall_draw) or states <= {"open", "unreadable"}:
+            return False
+        record.recall_draw = 0
+        record.turn = self._next_turn()
+        if "recorded" not in states:
+            record.recalled += 1
+            record.recalled_right += verdict.all_right
+        self._store(verdict.exercise, record)
+        return True
+
+    def _next_turn(self) -> int:
+        return 1 + max((record.turn for record in self.records().values()), default=0)
 
     def records(self) -> dict[str, Record]:
         """Every record, by exercise id, as the folder has them now."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from llmserving.exercises.draws import DEFAULT_LEARNER
 from llmserving.exercises.exercise import Exercise, Option
 from llmserving.units import format_number
@@ -21,8 +23,12 @@ def question_blocks(exercise: Exercise, learner: str) -> list[str]:
     ]
     for letters in _distinct_lists(exercise, learner):
         blocks.append("Choose from:")
-        blocks.append("\n".join(f"- **{letter}** {option.text}" for letter, option in letters.items()))
+        blocks.append(lettered_list(letters))
     return blocks
+
+
+def lettered_list(letters: Mapping[str, Option]) -> str:
+    return "\n".join(f"- **{letter}** {option.text}" for letter, option in letters.items())
 
 
 def fill(template: str, exercise: Exercise, learner: str) -> str:

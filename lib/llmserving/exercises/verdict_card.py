@@ -49,11 +49,13 @@ def _paragraphs(exercise: Exercise, verdict: Verdict, hint_for: Callable[[str], 
     for name, part in verdict.parts.items():
         if part.state == "right":
             continue
-        text = part.message if part.reread is None else f"{part.message} Reread '{part.reread}'."
+        text = part.message
         variable = f"`{exercise.part_by_name[name].variable}`"
         label = f"**{variable}** " if len(verdict.parts) > 1 and not text.startswith(variable) else ""
         if hint_for is not None and part.state in ("wrong", "partly") and not part.diagnoses:
             text = f"{text} {hint_for(name)}"
+        if part.reread is not None:
+            text = f"{text} Reread '{part.reread}'."
         paragraphs.append(label + text)
     if not paragraphs and len(verdict.parts) > 1:
         paragraphs.append("Every part is right.")

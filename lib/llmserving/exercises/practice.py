@@ -1,0 +1,18 @@
+"""The card of a practice draw: the question with its own numbers, and the call that checks the answer."""
+
+from __future__ import annotations
+
+import re
+
+from llmserving.exercises.card import Card
+from llmserving.exercises.exercise import Exercise
+from llmserving.exercises.statement import question_blocks
+
+
+def practice_card(exercise: Exercise, learner: str, draw: int, what: str, note: str = "") -> Card:
+    """what: the word behind the id in the heading. note: what stands behind the call."""
+    name = f"{exercise.id}#{draw}"
+    blocks = question_blocks(exercise, f"{learner}#{draw}")
+    question = [re.sub(r"^- ", "", block, flags=re.MULTILINE) for block in blocks]
+    answers = ", ".join("..." for _ in exercise.parts)
+    return Card(f"{name} · {what}", "plain", (*question, f'Answer with `check("{name}", {answers})`. {note}'.strip()))
