@@ -27,7 +27,7 @@ from tests.lib import schedulers
 from tests.lib.allocators import Caching, Naive
 from tests.lib.schedules import LETTERS, LIFE, workload
 
-POLICIES = ("static", "continuous", "chunked")
+POLICIES = ("static", "dynamic", "continuous", "chunked")
 RIGHT = (schedulers.Plain, schedulers.OneAtATime, schedulers.Subclassed)
 THREE = workload((0, 4, 3), (0, 4, 3), (0, 4, 3))
 
@@ -316,7 +316,7 @@ def test_moments_are_the_start_every_event_and_the_broken_rule() -> None:
     ("play", "error", "words"),
     [
         (lambda: play_schedule(THREE), TypeError, "num_blocks and block_size are needed to play a workload"),
-        (lambda: play_schedule(policy="mine"), TypeError, "policy is 'static', 'continuous' or 'chunked', or an object"),
+        (lambda: play_schedule(policy="mine"), TypeError, "policy is 'static', 'dynamic', 'continuous' or 'chunked', or an"),
         (lambda: play_schedule(policy=lambda: 7), TypeError, "or a class or a function that makes one, but got 7 from"),
         (lambda: play_schedule(num_blocks=10**9), ValueError, "a pool that is played has 1,000,000 at most; simulate takes more"),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ from llmserving.scheduling import (
     BrokenRuleError,
     ChunkedPrefill,
     ContinuousBatching,
+    DynamicBatching,
     Request,
     Served,
     Simulation,
@@ -201,6 +203,50 @@ def test_a_static_batch_is_as_large_as_the_reservations_that_fit() -> None:
     events, summary = simulate(workload(*[(0, 5, 3)] * 4), StaticBatching(4), block_size=4, num_blocks=5)
     assert told(events)[4:6] == ["prefill 0", "prefill 1"]
     assert (summary.tally.most_sequences, summary.tally.most_blocks, summary.steps) == (2, 4, 2 * 3)
+
+
+# Dynamic batching
+
+
+@pytest.mark.parametrize(
+    ("rows", "window_s", "start_s"),
+    [
+        (3, 0.5, 0.2),  # full with the third, long before the window is over
+        (4, 0.5, 0.5),  # not full: it starts when the first has waited for the window, though the fourth comes later
+        (2, 0.5, 0.1),
+        (4, 9.0, 2.0),
+        (4, math.inf, 2.0),
+        (5, math.inf, 2.0),  # nobody more comes, so there is nothing to wait for
+    ],
+)
+def test_a_dynamic_batch_starts_when_it_is_full_or_its_window_is_over(
+    rows: int, window_s: float, start_s: float
+) -> None:
+    requests = workload((0, 10, 3), (0.1, 10, 3), (0.2, 10, 3), (2, 10, 3))
+    events, _ = simulate(requests, DynamicBatching(rows, window_s))
+    started = [event for event in events if event.kind == "prefill" and event.step == 1]
+    assert {event.time_s for event in started} == {start_s}
+    come = [request.id for request in requests if request.arrival_s <= start_s]
+    assert [event.request for event in started] == come[:rows]
+
+
+def test_who_is_alone_waits_for_the_whole_window_and_then_no_longer() -> None:
+    (served,) = simulate(workload((1, 10, 3)), DynamicBatching(4, 0.25)).summary.served
+    assert served.time_to_first_token_s == pytest.approx(0.25 + prefill(10))
+
+
+def test_who_has_waited_for_a_batch_longer_than_the_window_starts_at_once() -> None:
+    events, summary = simulate(workload((0, 10, 90), (0.1, 10, 3)), DynamicBatching(2, 0.05))
+    ended = next(event.time_s for event in events if event.kind == "finish" and event.request == 0)
+    begun = next(event.time_s for event in events if event.kind == "prefill" and event.request == 1)
+    assert ended > 0.1 + 0.05
+    assert begun == ended
+    assert summary.tally.padding_tokens == 0
+
+
+def test_once_it_runs_a_dynamic_batch_is_a_static_one() -> None:
+    at_once = workload((0, 3, 2), (0, 5, 4), (0, 4, 3))
+    assert simulate(at_once, DynamicBatching(3)) == simulate(at_once, StaticBatching(3))
 
 
 def test_continuous_batching_takes_fewer_steps_than_static() -> None:
@@ -482,7 +528,7 @@ def test_the_explanation_says_all_of_it() -> None:
 # Workloads
 
 
-@pytest.mark.parametrize("policy", ["static", "continuous", "chunked"])
+@pytest.mark.parametrize("policy", ["static", "dynamic", "continuous", "chunked"])
 def test_an_empty_workload_takes_no_time(policy: str) -> None:
     events, summary = simulate([], policy)
     assert (events, summary.steps, summary.duration_s, summary.rejected) == ([], 0, 0.0, 0)
@@ -498,7 +544,7 @@ def test_a_plain_list_of_requests_will_do() -> None:
     assert summary.workload == "workload"
 
 
-@pytest.mark.parametrize("policy", ["static", "continuous", "chunked"])
+@pytest.mark.parametrize("policy", ["static", "dynamic", "continuous", "chunked"])
 @pytest.mark.parametrize("ids", [[2, 0, 1], [9, 8, 7]])
 def test_of_those_who_come_together_the_one_that_stands_first_is_served_first(policy: str, ids: list[int]) -> None:
     """The place in the workload counts, not the id."""
@@ -553,7 +599,7 @@ NARROW: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = [
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("narrow", "plain"), NARROW)
-@pytest.mark.parametrize("policy", ["static", "continuous", "chunked"])
+@pytest.mark.parametrize("policy", ["static", "dynamic", "continuous", "chunked"])
 def test_narrow_numbers_of_numpy_are_served_as_python_s_own(
     narrow: tuple[Any, ...], plain: tuple[Any, ...], policy: str
 ) -> None:
@@ -590,8 +636,8 @@ ONE = workload((0, 5, 2))
 REFUSALS: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: simulate(ONE, "continous"),
-        "policy is 'static', 'continuous' or 'chunked', or an object with a method schedule(engine), or a class or a function "
-        "that makes one, but got 'continous'",
+        "policy is 'static', 'dynamic', 'continuous' or 'chunked', or an object with a method schedule(engine), or a class "
+        "or a function that makes one, but got 'continous'",
     ),
     (lambda: simulate(ONE, object()), "policy is 'static', .* but got <object object"),
     (lambda: simulate(ONE, None), "policy is 'static', .* but got None"),
@@ -603,6 +649,9 @@ REFUSALS: list[tuple[Callable[[], Any], str]] = [
         lambda: simulate(ONE, "static", memory="paged"),
         "memory is 'contiguous' for static batching, which knows nothing of blocks, but got 'paged'",
     ),
+    (lambda: simulate(ONE, DynamicBatching(window_s=0)), "window_s is the seconds for which the first of a batch waits"),
+    (lambda: simulate(ONE, DynamicBatching(window_s=math.nan)), "window_s is .* but got NaN"),
+    (lambda: simulate(ONE, window_s=1), r"window_s is a setting of the policy: simulate\(workload, DynamicBatching"),
     (lambda: simulate(ONE, max_len=100), "max_len has no meaning where memory is 'paged', which reserves nothing"),
     (lambda: simulate(ONE, "static", max_len=0), "max_len is the most tokens that a request can have and must be at least"),
     (lambda: simulate(ONE, num_blocks=0), "num_blocks is the number of blocks of the KV cache and must be at least 1, but got 0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,6 +18,7 @@ from llmserving.events import Event
 from llmserving.scheduling import (
     ChunkedPrefill,
     ContinuousBatching,
+    DynamicBatching,
     Request,
     Simulation,
     StaticBatching,
@@ -58,7 +60,8 @@ def workloads(draw: st.DrawFn) -> Workload:
 def policies(draw: st.DrawFn) -> Any:
     kind = draw(st.sampled_from(["static", "continuous", "continuous", "chunked", "chunked"]))
     if kind == "static":
-        return StaticBatching(draw(st.integers(1, 5)))
+        rows, window_s = draw(st.integers(1, 5)), draw(st.sampled_from([None, 0.005, 0.05, 1.0, math.inf]))
+        return StaticBatching(rows) if window_s is None else DynamicBatching(rows, window_s)
     given: tuple[int, Any, float] = (draw(st.integers(1, 6)), draw(preemptions), draw(watermarks))
     if kind == "continuous":
         return ContinuousBatching(*given)

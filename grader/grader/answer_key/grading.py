@@ -53,25 +53,34 @@ def _grade_exercise(key: Key, data: Mapping[str, Any], learner: str) -> Verdict:
     exercise = key.exercise
     reference = reference_answers(exercise, learner)
     own = {**reference, **dict(_own_answers(exercise, data))}
+    accepted = dict(reference)
     parts = {}
     for part in exercise.parts:
         answer = _part_data(data.get(exercise.id), part)
-        parts[part.name] = _grade_part(key, part, answer, learner, reference, own)
+        parts[part.name] = _grade_part(key, part, answer, learner, reference, own, accepted)
+        if parts[part.name].state == "right" and part.name in own:
+            accepted[part.name] = own[part.name]
     return Verdict(exercise.id, parts)
 
 
 def _grade_part(
-    key: Key, part: Part, answer: Mapping[str, Any], learner: str, reference: Answers, own: Answers
+    key: Key,
+    part: Part,
+    answer: Mapping[str, Any],
+    learner: str,
+    reference: Answers,
+    own: Answers,
+    accepted: Answers,
 ) -> PartVerdict:
     if answer["kind"] == "fault":
         return fault_verdict(part, answer)
     part_key = key.parts[part.name]
     numbers = key.exercise.numbers(learner)
     if isinstance(part_key, ValueKey):
-        return grade_value(part, part_key, answer, numbers, reference, own)
+        return grade_value(part, part_key, answer, numbers, reference, own, accepted)
     letters = key.exercise.lettered_options(part, learner)
     if isinstance(part_key, ChoiceKey):
-        return grade_choice(part, part_key, letters[answer["letter"]], numbers)
+        return grade_choice(part, part_key, letters[answer["letter"]], numbers, own)
     if isinstance(part_key, ChainKey):
         return grade_chain(part, part_key, [letters[letter] for letter in answer["letters"]])
     raise TypeError(f"{key.exercise.id}.{part.name} has a key of an unknown kind, {type(part_key).__name__}")

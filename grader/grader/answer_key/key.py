@@ -45,6 +45,9 @@ class Tolerance:
 
 
 EXACT = Tolerance(0.0, "a count is a whole number; one more or less is another answer")
+TWO_DECIMALS = Tolerance(
+    0.005, "0.31 stands for 0.313, which is as exact as two sizes of three figures leave it", absolute=0.005
+)
 THREE_FIGURES = Tolerance(0.005, "three significant figures: 1.07 stands for 1.0737, 1.1 is rounded too far")
 A_FRACTION = Tolerance(0.0, "a share is asked for to within 0.002: 0.941 and 94 % stand for 0.9414", absolute=0.002)
 
@@ -75,17 +78,26 @@ class Trap:
 
 @dataclass(frozen=True)
 class ValueKey:
+    """difference: what is left of large numbers. Rounding those moves it by more than its own tolerance, so what it comes
+    to from the learner's own accepted answers is simply right too; and it may be below zero.
+    """
+
     right: Formula
     tolerance: Tolerance
     misconceptions: tuple[Misconception, ...] = ()
+    difference: bool = False
 
 
 @dataclass(frozen=True)
 class ChoiceKey:
-    """right: the name of the right option; every other option has a trap."""
+    """right: the name of the right option; every other option has a trap.
+
+    carried_on: the option to which the learner's own earlier numbers lead, where those decide.
+    """
 
     right: str
     traps: Mapping[str, Trap]
+    carried_on: Callable[[Numbers, Answers], str] | None = None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from llmserving.exercises.catalogue import EXERCISES
 
 from grader.answer_key import (
     bank,
+    bank_limits,
     bank_paging,
     bank_quantization,
     bank_recipes,
@@ -16,6 +17,7 @@ from grader.answer_key import (
     level3_paging,
     level3_quantization,
     level3_recipe,
+    level4,
     level5_batch,
     level5_chat,
 )
@@ -24,8 +26,8 @@ from grader.answer_key.key import Key
 KEY: dict[str, Key] = {
     key.exercise.id: key
     for topic in (
-        level1, level2, level3_paging, level3_quantization, level3_recipe, level5_chat, level5_batch, cards, bank,
-        bank_paging, bank_quantization, bank_scales, bank_recipes,
+        level1, level2, level3_paging, level3_quantization, level3_recipe, level4, level5_chat, level5_batch, cards, bank,
+        bank_paging, bank_quantization, bank_scales, bank_recipes, bank_limits,
     )
     for key in topic.KEYS_HERE
 }  # fmt: skip

@@ -33,19 +33,27 @@ def number_in_unit_of(part: Part, answer: Mapping[str, Any]) -> float:
 
 
 def grade_value(
-    part: Part, key: ValueKey, answer: Mapping[str, Any], numbers: Numbers, reference: Answers, own: Answers
+    part: Part,
+    key: ValueKey,
+    answer: Mapping[str, Any],
+    numbers: Numbers,
+    reference: Answers,
+    own: Answers,
+    accepted: Answers,
 ) -> PartVerdict:
+    """reference, own: the right earlier answers, and the learner's. accepted: the learner's where those were right."""
     number = number_in_unit_of(part, answer)
     written = f"`{answer['written']}`"
-    if number < 0 and part.quantity not in ("real", "integer"):
+    if number < 0 and part.quantity not in ("real", "integer") and not key.difference:
         fault = fault_sentence(part, {"fault": "negative", "written": answer["written"]})
         return PartVerdict(0.0, part.points, "wrong", fault, ("negative",))
-    if key.tolerance.accepts(key.right(numbers, reference), number):
+    bases = (reference, accepted) if key.difference else (reference,)
+    if any(key.tolerance.accepts(key.right(numbers, base), number) for base in bases):
         return PartVerdict(part.points, part.points, "right", "Right.")
     carried_on = key.right(numbers, own)
     # Nothing to carry on to: a size so wrong that not one request fits would pay for any zero.
     if (
-        carried_on > 0
+        (carried_on > 0 or key.difference)
         and key.tolerance.accepts(carried_on, number)
         and not any(mistake.also_carried_on for mistake in _misconceptions_at(key, number, numbers, reference))
     ):
@@ -58,8 +66,8 @@ def grade_value(
         return PartVerdict(0.0, part.points, "wrong", f"{written}: {_sentences(found)}", names, found[0].reread)
     if figures := _rounded_too_far(key, number, key.right(numbers, reference)):
         asked = (
-            "a share is asked for to within 0.002"
-            if part.quantity == "fraction"
+            f"{'a share' if part.quantity == 'fraction' else 'it'} is asked for to within {key.tolerance.absolute:g}"
+            if key.tolerance.absolute
             else (f"it keeps {figures} of the three significant figures asked for")
         )
         sentence = f"{written} is rounded too far: {asked}."

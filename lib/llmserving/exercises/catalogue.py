@@ -6,6 +6,7 @@ import difflib
 
 from llmserving.exercises import (
     bank,
+    bank_limits,
     bank_paging,
     bank_quantization,
     bank_recipes,
@@ -16,6 +17,7 @@ from llmserving.exercises import (
     level3_paging,
     level3_quantization,
     level3_recipe,
+    level4,
     level5_batch,
     level5_chat,
 )
@@ -24,8 +26,8 @@ from llmserving.exercises.exercise import Exercise
 EXERCISES: dict[str, Exercise] = {
     exercise.id: exercise
     for topic in (
-        level1, level2, level3_paging, level3_quantization, level3_recipe, level5_chat, level5_batch, cards, bank,
-        bank_paging, bank_quantization, bank_scales, bank_recipes,
+        level1, level2, level3_paging, level3_quantization, level3_recipe, level4, level5_chat, level5_batch, cards, bank,
+        bank_paging, bank_quantization, bank_scales, bank_recipes, bank_limits,
     )
     for exercise in topic.EXERCISES_HERE
 }  # fmt: skip

@@ -77,6 +77,15 @@ LEVELS = (
         ),
     ),
     Level(
+        "L4",
+        "Synthesis",
+        "Does it fit, for how many requests, and what would more memory buy?",
+        (
+            Notebook("L4/budget", "One GPU, one budget", 10),
+            Notebook("L4/limits", "What more memory buys", 15),
+        ),
+    ),
+    Level(
         "L5",
         "Mastery",
         "Which wall is it, and which lever is for that wall?",

@@ -49,7 +49,7 @@ def schedule_explorer(
 ) -> ScheduleExplorer:
     """An explorer of a schedule's events; where a rule breaks it ends, and its last sentence says which.
 
-    policy: "static", "continuous" or "chunked", or the learner's own scheduler: a class or a function, called without
+    policy: "static", "dynamic", "continuous" or "chunked", or the learner's own scheduler: a class or a function, called without
     arguments, or an object with `schedule(engine)`. All arguments are those of `play_schedule`.
     """
     return ScheduleExplorer(

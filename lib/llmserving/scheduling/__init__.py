@@ -7,7 +7,7 @@ from llmserving.scheduling.arrivals import bursty_arrivals, poisson_arrivals
 from llmserving.scheduling.engine import Engine
 from llmserving.scheduling.play import play_schedule
 from llmserving.scheduling.playback import Noted, PlayedStep, ScheduleMoment, SchedulePlayback
-from llmserving.scheduling.policies import ChunkedPrefill, ContinuousBatching, StaticBatching
+from llmserving.scheduling.policies import ChunkedPrefill, ContinuousBatching, DynamicBatching, StaticBatching
 from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.prefix_reuse import prefix_hit_rate
 from llmserving.scheduling.request import Request, Workload
@@ -32,7 +32,7 @@ from llmserving.scheduling.workload_statistics import statistics
 
 __all__ = [
     "LONG_PROMPT_ARRIVES", "SCENARIOS", "SHORT_AND_LONG_ANSWERS", "SHORT_BEHIND_LONG", "TWO_AND_A_FULL_POOL", "BrokenRuleError",
-    "ChunkedPrefill", "ContinuousBatching", "Engine", "Noted", "PlayedStep", "Policy", "Request", "Scenario",
+    "ChunkedPrefill", "ContinuousBatching", "DynamicBatching", "Engine", "Noted", "PlayedStep", "Policy", "Request", "Scenario",
     "ScheduleMoment", "SchedulePlayback", "Sequence", "Served", "Simulation", "Spread", "StaticBatching", "StepClock",
     "Summary", "Workload", "azure_trace", "bursty_arrivals", "mooncake_trace", "play_schedule", "poisson_arrivals",
     "prefix_hit_rate", "simulate", "statistics", "synthetic_workload", "used_share", "used_share_paged",

@@ -7,6 +7,7 @@ step gives enters the cache with the next step. Arrivals are noticed between ste
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from llmserving.paging.learners_code import LearnersBug, bug
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.moves import Moves
-from llmserving.scheduling.policies import StaticBatching
+from llmserving.scheduling.policies import DynamicBatching, StaticBatching
 from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.request import Workload
 from llmserving.scheduling.rules import BrokenRuleError, check_step
@@ -48,9 +49,21 @@ class Engine(Moves):
             if self._arriving and not self._waiting and not self._running:
                 self.time_s = max(self.time_s, self._arriving[0].request.arrival_s)
             self._arrive()
+            self._wait_for_more()
             if self._waiting or self._running:
                 self._take_step()
             ended(sum(event.kind in ("finish", "reject") for event in self._events[events:]))
+
+    def _wait_for_more(self) -> None:
+        """Before a dynamic batch starts, let the clock run until it is full or its window is over."""
+        policy = self.policy
+        while isinstance(policy, DynamicBatching) and self._waiting and not self._running:
+            coming = self._arriving[0].request.arrival_s if self._arriving else math.inf
+            until = policy.waits_until(len(self._waiting), self._waiting[0].request.arrival_s, coming)
+            if until <= self.time_s:
+                break
+            self.time_s = until
+            self._arrive()
 
     def _take_step(self) -> None:
         self.step += 1

@@ -1,13 +1,14 @@
-"""Static batching without a loop over the rows of a batch: the same events as `Engine` with that policy."""
+"""Static and dynamic batching without a loop over the rows of a batch: the same events as `Engine` with that policy."""
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 
 from llmserving.events import Event, SchedulingKind
 from llmserving.scheduling.memory import KvMemory
-from llmserving.scheduling.policies import StaticBatching
+from llmserving.scheduling.policies import DynamicBatching, StaticBatching
 from llmserving.scheduling.request import Request, Workload
 from llmserving.scheduling.step import StepShape, padded_decode, padded_prefill
 from llmserving.scheduling.step_clock import StepClock
@@ -32,9 +33,21 @@ class FastStaticEngine:
         while self._arriving or self.waiting:
             if self._arriving and not self.waiting:
                 self.time_s = max(self.time_s, self._arriving[0].arrival_s)
-            ended(self._arrive())
+            ended(self._arrive() + self._wait_for_more())
             if self.waiting:
                 ended(self._run_batch())
+
+    def _wait_for_more(self) -> int:
+        """Let the clock run until a dynamic batch may start; how many of those that come meanwhile can never fit."""
+        rejected = 0
+        while isinstance(self.policy, DynamicBatching) and self.waiting:
+            coming = self._arriving[0].arrival_s if self._arriving else math.inf
+            until = self.policy.waits_until(len(self.waiting), self.waiting[0].arrival_s, coming)
+            if until <= self.time_s:
+                break
+            self.time_s = until
+            rejected += self._arrive()
+        return rejected
 
     def _run_batch(self) -> int:
         """Prompts, then one token a step until the longest answer is done; how many requests that ends."""

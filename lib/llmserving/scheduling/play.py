@@ -11,7 +11,7 @@ from llmserving.paging.learners_code import LearnersBug
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.observed import ObservedEngine
 from llmserving.scheduling.playback import SchedulePlayback
-from llmserving.scheduling.policies import POLICIES, ChunkedPrefill, ContinuousBatching, StaticBatching
+from llmserving.scheduling.policies import POLICIES, ChunkedPrefill, ContinuousBatching, DynamicBatching, StaticBatching
 from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.policy_checks import checked_policy
 from llmserving.scheduling.request import Request, Workload
@@ -36,11 +36,11 @@ def play_schedule(
 ) -> SchedulePlayback:
     """Serve a small workload step by step, from a KV cache of `num_blocks` blocks of `block_size` tokens.
 
-    policy: "static", "continuous" or "chunked", with the limits of the scenario, or a scheduler (see `Policy`): a class or
-    a function, called without arguments, or an object with `schedule(engine)`. allocator: the learner's own, a class or a
-    function of (num_blocks, block_size) or a fresh object, by default the course's. num_blocks and block_size are by
-    default those of the scenario. settings: those of `StepClock`. A static batch reserves memory for the longest request,
-    as in `simulate`.
+    policy: "static", "dynamic", "continuous" or "chunked", with the limits of the scenario, or a scheduler (see `Policy`):
+    a class or a function, called without arguments, or an object with `schedule(engine)`. allocator: the learner's own, a
+    class or a function of (num_blocks, block_size) or a fresh object, by default the course's. num_blocks and block_size
+    are by default those of the scenario. settings: those of `StepClock`. A static batch reserves memory for the longest
+    request, as in `simulate`.
 
     The playback ends at the first broken rule; a bug in the code that is played, and a loop that does not end, are told
     as one. Only a loop that never looks at the engine goes on until it is interrupted.
@@ -90,8 +90,8 @@ def _made(policy: Any, scenario: Scenario) -> Policy:
     rows = scenario.max_num_seqs
     if isinstance(policy, str) and policy in POLICIES:
         kind = POLICIES[policy]
-        if kind is StaticBatching:
-            return StaticBatching(rows)
+        if kind in (StaticBatching, DynamicBatching):
+            return kind(rows)
         return (
             ContinuousBatching(rows)
             if kind is ContinuousBatching

@@ -1,10 +1,12 @@
-"""Who runs in the next step: three answers, in the order of their invention.
+"""Who runs in the next step: four answers, in the order of their invention.
 
 All are first come, first served: nobody overtakes, and who is sent back is the latest to have come.
 """
 
 from __future__ import annotations
 
+import math
+import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +20,7 @@ Preemption = Literal["recompute", "swap"]
 
 @dataclass(frozen=True)
 class StaticBatching:
-    """A batch is formed of those who wait, and runs until its longest answer is done.
+    """A batch is formed of those who wait by then, and runs until its longest answer is done.
 
     All prompts are padded to the longest, and who is done keeps its row of the batch, and its memory, until all are.
     """
@@ -42,6 +44,32 @@ class StaticBatching:
             while engine.waiting and len(engine.running) < self.batch_size and engine.can_admit():
                 sequence = engine.admit()
                 engine.prefill(sequence, sequence.left)
+
+
+@dataclass(frozen=True)
+class DynamicBatching(StaticBatching):
+    """A static batch that is given time to fill: it starts when it is full, or `window_s` after its first request came.
+
+    What model servers call dynamic batching. Once it runs it is as any static batch. An infinite window waits until the
+    batch is full or nobody more comes.
+    """
+
+    window_s: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        endless = isinstance(self.window_s, numbers.Real) and self.window_s == math.inf
+        meaning = "the seconds for which the first of a batch waits for others"
+        window = math.inf if endless else float(arguments.amount("window_s", meaning, self.window_s))
+        object.__setattr__(self, "window_s", window)
+
+    def waits_until(self, waiting: int, first_arrival_s: float, next_arrival_s: float) -> float:
+        """When to look again while `waiting` requests wait and none runs; a time that is past means: start.
+
+        next_arrival_s: infinity where nobody more comes.
+        """
+        until = min(first_arrival_s + self.window_s, next_arrival_s)
+        return until if waiting < self.batch_size and until < math.inf else 0.0
 
 
 @dataclass(frozen=True)
@@ -133,4 +161,6 @@ def decode_all(engine: Engine) -> bool:
     return len(engine.running) == before
 
 
-POLICIES = {"static": StaticBatching, "continuous": ContinuousBatching, "chunked": ChunkedPrefill}
+POLICIES = {
+    "static": StaticBatching, "dynamic": DynamicBatching, "continuous": ContinuousBatching, "chunked": ChunkedPrefill,
+}  # fmt: skip

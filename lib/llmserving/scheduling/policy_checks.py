@@ -29,8 +29,8 @@ def checked_policy(policy: Any) -> Policy:
         shown = f"{arguments.shown(made)} from {name}()"
     if not callable(_read(made, "schedule")):
         raise TypeError(
-            "policy is 'static', 'continuous' or 'chunked', or an object with a method schedule(engine), or a class or a "
-            f"function that makes one, but got {shown}"
+            "policy is 'static', 'dynamic', 'continuous' or 'chunked', or an object with a method schedule(engine), or a class "
+            f"or a function that makes one, but got {shown}"
         )
     for name in LIMITS:
         limit_of(made, name)

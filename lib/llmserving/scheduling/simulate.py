@@ -15,7 +15,7 @@ from llmserving.scheduling.engine import Engine
 from llmserving.scheduling.fast import FastEngine
 from llmserving.scheduling.fast_static import FastStaticEngine
 from llmserving.scheduling.memory import KvMemory, MemoryKind
-from llmserving.scheduling.policies import POLICIES, ChunkedPrefill, ContinuousBatching, StaticBatching
+from llmserving.scheduling.policies import POLICIES, ChunkedPrefill, ContinuousBatching, DynamicBatching, StaticBatching
 from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.policy_checks import checked_policy
 from llmserving.scheduling.progress import requests_bar
@@ -50,7 +50,7 @@ def simulate(
 ) -> Simulation:
     """Serve every request of a workload.
 
-    policy: "static", "continuous" or "chunked", one of those classes with settings of its own, or a scheduler (see
+    policy: "static", "dynamic", "continuous" or "chunked", one of those classes with settings of its own, or a scheduler (see
     `Policy`): an object with `schedule(engine)`, or a class or a function of no arguments that makes one. num_blocks: of
     the KV cache; by default what `plan` leaves on the GPU for it. memory: "paged", or "contiguous" with `max_len` tokens
     reserved for each request, by default the most that one of them has; a static batch always reserves. allocator: one of
@@ -93,7 +93,7 @@ def _engine(
     workload: Workload, policy: Policy, memory: KvMemory, clock: StepClock, allocator: Any, *, step_by_step: bool
 ) -> Engine | FastEngine | FastStaticEngine:
     if allocator is None and not step_by_step:  # a subclass may schedule in another way
-        if isinstance(policy, StaticBatching) and type(policy) is StaticBatching:
+        if isinstance(policy, StaticBatching) and type(policy) in (StaticBatching, DynamicBatching):
             return FastStaticEngine(workload, policy, memory, clock)
         if isinstance(policy, ContinuousBatching) and type(policy) in (ContinuousBatching, ChunkedPrefill):
             return FastEngine(workload, policy, memory, clock)

@@ -1,0 +1,103 @@
+"""Mistakes about what lies in a GPU's memory and what is left of it: a bucket forgotten, one request, units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmserving.units import GB, GiB
+
+from grader.answer_key.key import Formula, Misconception
+from grader.answer_key.sizes import UNITS
+
+FITS = "Orange and teal together"
+
+
+def earlier(name: str) -> Formula:
+    """The learner's own earlier answer of that name."""
+    return lambda n, a: a[name]
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """In GB, from earlier answers: the weights, the cache of one request and of all, and all of it together."""
+
+    weights: Formula
+    one: Formula
+    cache: Formula
+    total: Formula
+
+    def weights_and_one(self) -> Formula:
+        return lambda n, a: self.weights(n, a) + self.one(n, a)
+
+
+def _mistake(name: str, wrong: Formula, sentence: str, reread: str = FITS) -> Misconception:
+    return Misconception(name, wrong, sentence, reread)
+
+
+def total_mistakes(of: Buckets) -> tuple[Misconception, ...]:
+    """For weights and cache together."""
+    return (
+        _mistake("weights_forgotten", of.cache, "That is the cache alone. The weights lie in the same memory."),
+        _mistake("cache_forgotten", of.weights, "Those are the weights alone. The cache lies in the same memory."),
+        _mistake(
+            "one_request",
+            of.weights_and_one(),
+            "That has the cache of one request beside the weights. All of them run at once.",
+        ),
+    )
+
+
+def headroom_mistakes(of: Buckets) -> tuple[Misconception, ...]:
+    """For what the memory has left beside weights and cache."""
+
+    def left_beside(taken: Formula, memory: float = 1.0) -> Formula:
+        return lambda n, a: memory * n["memory_gb"] - taken(n, a)
+
+    def total_times(factor: float) -> Formula:
+        return lambda n, a: factor * of.total(n, a)
+
+    return (
+        _mistake(
+            "weights_not_deducted",
+            left_beside(of.cache),
+            "That takes the cache off the memory. The weights lie in it too.",
+        ),
+        _mistake(
+            "cache_not_deducted",
+            left_beside(of.weights),
+            "That takes the weights off the memory. The cache lies in it too.",
+        ),
+        _mistake(
+            "one_request",
+            left_beside(of.weights_and_one()),
+            "That takes off the cache of one request. All of them run at once.",
+        ),
+        _mistake(
+            "sign_turned",
+            lambda n, a: of.total(n, a) - n["memory_gb"],
+            "That is what is taken less what there is. Headroom is the memory less what is taken.",
+        ),
+        _mistake(
+            "engine_s_share",
+            left_beside(of.total, 0.9),
+            "That begins with the share of the memory that an engine hands out. The formula begins with all of it.",
+        ),
+        _mistake(
+            "memory_in_gib",
+            left_beside(of.total, GiB / GB),
+            "That takes the memory in GiB, units of 2³⁰ bytes, and the buckets in GB.",
+            UNITS,
+        ),
+        _mistake(
+            "buckets_in_gib",
+            left_beside(total_times(GB / GiB)),
+            "That takes buckets in GiB, units of 2³⁰ bytes, off a memory in GB.",
+            UNITS,
+        ),
+        _mistake(
+            "mb_for_gb",
+            lambda n, a: 1000 * (n["memory_gb"] - of.total(n, a)),
+            "The size is right, counted in MB; the answer is asked for in GB.",
+            UNITS,
+        ),
+    )
