@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from grader.answer_key import KEY
 from grader.answer_key.key import ChainKey, ChoiceKey, PartKey, ValueKey
+from grader.answer_key.rubrics import RUBRICS
 from grader.render import LIVE_TAG, METADATA, render_notebook
 from llmserving.exercises import EXERCISES, GROUPS, NOTEBOOK_OF
 from llmserving.exercises.course import LEVELS
@@ -112,6 +113,19 @@ def rereads(key: PartKey) -> list[str]:
     return own + [trap.reread for trap in key.traps.values()]
 
 
+@pytest.mark.parametrize("exercise_id", sorted(set(RUBRICS) & set(EXERCISES)))
+def test_below_the_check_of_a_reason_there_is_room_for_own_words_and_then_the_checklist(exercise_id: str) -> None:
+    cells = read(ROOT / "notebooks" / NOTEBOOK_OF[exercise_id]).cells
+    belongs = [cell.metadata.get(METADATA) for cell in cells]
+    check = EXERCISES[exercise_id].group or exercise_id
+    at = belongs.index({"role": "own-words", "exercise": exercise_id})
+    assert at > belongs.index({"role": "check", "exercise": check})
+    following = next(cell for cell in cells[at:] if cell.cell_type == "code")
+    assert following.source in (
+        f'from llmserving import own_words\n\nown_words("{name}")' for name in (exercise_id, check)
+    )
+
+
 @each_notebook
 def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", prose(path)):
@@ -129,7 +143,7 @@ def test_prose_is_plain(path: Path) -> None:
 def test_a_cell_that_draws_or_times_is_live_and_no_exercise_cell_is(path: Path) -> None:
     for cell in code_cells(path):
         is_live = LIVE_TAG in cell.metadata.get("tags", [])
-        draws = re.search(r"explorer|figures|hbm_bar|perf_counter|perplexity\(|recall\(", cell.source) is not None
+        draws = re.search(r"explorer|figures|hbm_bar|own_words|perf_counter|perplexity\(|recall\(", cell.source) is not None
         assert is_live == draws, cell.id
 
 

@@ -54,7 +54,18 @@ def parser() -> argparse.ArgumentParser:
     one = add("release", parents=[in_class], help="make the student version of levels")
     one.add_argument("levels", nargs="+", metavar="LEVEL")
     one.add_argument("--roster", metavar="FILE", help="one copy a learner, with numbers of their own")
+    one.add_argument(
+        "--own-words", type=float, metavar="POINTS",
+        help="reasons in own words: cells to grade by hand, for so many points each (0: not graded; default: as before)",
+    )  # fmt: skip
     one.set_defaults(run=commands.run_release)
+
+    one = add("solutions", parents=[in_class], help="open the worked solutions of released levels")
+    one.add_argument("levels", nargs="+", metavar="LEVEL")
+    one.add_argument(
+        "--roster", metavar="FILE", help="only for these learners (default: all who have a copy of their own)"
+    )
+    one.set_defaults(run=commands.run_solutions)
 
     one = add("grade", parents=[in_class], help="grade what was handed in, and write the feedback")
     one.add_argument("levels", nargs="+", metavar="LEVEL")

@@ -14,7 +14,15 @@ from nbgrader import preprocessors as stock
 from sqlalchemy.exc import SAWarning
 
 from grader.export import SafeCsvExport
-from grader.preprocessors import CheckClaims, KeepOneOfEach, PrepareRelease, ReadScores, RestoreFromRelease, RunAnswers
+from grader.preprocessors import (
+    CheckClaims,
+    KeepOneOfEach,
+    PrepareRelease,
+    ReadScores,
+    RestoreFromRelease,
+    RunAnswers,
+    ShowRubrics,
+)
 from grader.student_version import CODE_STUB
 
 
@@ -58,6 +66,7 @@ def configure(c: Any, config_file: str, notebooks: str) -> None:
     c.Autograde.autograde_preprocessors = [
         RunAnswers,
         ReadScores,
+        ShowRubrics,
         stock.IgnorePattern,
         ClearMetadataPreprocessor,
         stock.LimitOutput,

@@ -43,7 +43,20 @@ def run_release(options: Namespace) -> int:
     from grader.roster import read_roster
 
     roster = None if options.roster is None else read_roster(Path(options.roster))
-    print("\n".join(release(open_class_folder(Path(options.folder)), options.levels, roster)))
+    folder = open_class_folder(Path(options.folder))
+    print("\n".join(release(folder, options.levels, roster, options.own_words)))
+    return 0
+
+
+def run_solutions(options: Namespace) -> int:
+    from grader.class_folder import open_class_folder
+    from grader.open_solutions import open_solutions
+    from grader.roster import read_roster
+
+    roster = None if options.roster is None else read_roster(Path(options.roster))
+    folder = open_class_folder(Path(options.folder))
+    for level in options.levels:
+        print(open_solutions(folder, level, roster))
     return 0
 
 

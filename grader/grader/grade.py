@@ -10,6 +10,7 @@ from llmserving.units import format_number
 from nbgrader.api import MissingEntry
 
 from grader.attention import clear_attention, note_attention, reason_with_notebook
+from grader.by_hand import waiting_note
 from grader.class_folder import SUBMITTED, ClassFolder
 from grader.course import levels_in, require_level
 from grader.errors import UserError
@@ -85,8 +86,8 @@ def _grade_one(folder: ClassFolder, level: str, student: str) -> Graded:
     clear_attention(folder.root, level, student)
     with folder.gradebook as gradebook:
         submission = gradebook.find_submission(level, student)
-        score, points = submission.score, submission.max_score
-    notes = [*notes_on_files(folder, level, student), *notes_of(folder, level, student)]
+        score, points, waiting = submission.score, submission.max_score, waiting_note(submission)
+    notes = [*notes_on_files(folder, level, student), *notes_of(folder, level, student), *waiting]
     # Said of two notebooks, it is read once.
     return Graded(student, level, score, points, tuple(dict.fromkeys(notes)))
 

@@ -13,19 +13,25 @@ from grader.attention import reason_of
 from grader.class_folder import ClassFolder
 from grader.course import START_HERE, course_files, levels_in, read_notebook, require_level, write_notebook
 from grader.errors import UserError
-from grader.releases import PERSONAL, RELEASE, latest_release, read_releases, record_release
+from grader.releases import PERSONAL, RELEASE, latest_release, own_words_before, read_releases, record_release
 from grader.render_command import files_that_differ
 from grader.student_version import student_version
 
 
 def release(
-    folder: ClassFolder, levels: Sequence[str], roster: Mapping[str, Mapping[str, str]] | None = None
+    folder: ClassFolder,
+    levels: Sequence[str],
+    roster: Mapping[str, Mapping[str, str]] | None = None,
+    own_words: float | None = None,
 ) -> list[str]:
     """Release `levels`; a line for each. Nothing is released while a notebook is out of step with its exercises.
 
     roster: id -> names; each of them gets a copy with numbers of their own and a row in the gradebook. Without one, a
-    level that was released with personal numbers before is released to the same learners again.
+    level that was released with personal numbers before is released to the same learners again. own_words: points for
+    each text in the learner's own words, graded by hand, 0 for none; what it was before where it is not given.
     """
+    if own_words is not None and not 0 <= own_words < 1000:
+        raise UserError(f"--own-words takes points from 0 to 999, but got {own_words:g}")
     for level in levels:
         require_level(level, levels_in(folder.source))
     stale = [path for path in files_that_differ(folder.source) if path.parts[0] in (*levels, START_HERE)]
@@ -38,12 +44,16 @@ def release(
     if START_HERE in map(str, course_files(folder.source)):
         start_here = student_version(read_notebook(folder.source / START_HERE), DEFAULT_LEARNER)
         write_notebook(start_here, folder.root / RELEASE / START_HERE)
-    return [_release_level(folder, level, roster) for level in levels]
+    return [_release_level(folder, level, roster, own_words) for level in levels]
 
 
-def _release_level(folder: ClassFolder, level: str, roster: Mapping[str, Mapping[str, str]] | None) -> str:
+def _release_level(
+    folder: ClassFolder, level: str, roster: Mapping[str, Mapping[str, str]] | None, own_words: float | None
+) -> str:
     before = len(read_releases(folder.root, level))
     released = folder.root / RELEASE / level
+    points = own_words_before(folder.root, level) if own_words is None else own_words
+    folder.api.config.PrepareRelease.own_words = points
     with tempfile.TemporaryDirectory(dir=folder.root, prefix=".release-") as kept:
         # nbgrader removes the release that is there before it knows that the new one can be made.
         if released.exists():
@@ -56,7 +66,7 @@ def _release_level(folder: ClassFolder, level: str, roster: Mapping[str, Mapping
             raise UserError(f"{level} was not released: {reason_of(result)}")
     # nbgrader has called finish_release, and swallows whatever goes wrong in it; here it is told.
     learners = latest_release(folder.root, level).learners if read_releases(folder.root, level) else None
-    made = record_release(folder.root, level, learners if roster is None else list(roster))
+    made = record_release(folder.root, level, learners if roster is None else list(roster), points)
     again = "" if len(read_releases(folder.root, level)) > before else ", the same content as before"
     where = f"{RELEASE}/{level}" if made.learners is None else f"{PERSONAL}/*/{level}, {len(made.learners)} learners"
     return f"{level}  release {made.version}  {where}{again}"

@@ -29,7 +29,7 @@ class Release:
     """One release of a level. learners: ids that got a copy with their own numbers; None where all share the course's.
 
     version: hash of the released cells. exercises: id -> version, so that a later release with other wording is told
-    from one that could change a verdict.
+    from one that could change a verdict. own_words: points for each text in own words, graded by hand; 0 for none.
     """
 
     assignment: str
@@ -37,6 +37,7 @@ class Release:
     date: str
     learners: list[str] | None
     exercises: dict[str, int]
+    own_words: float = 0.0
 
     def learner_of(self, student: str) -> str:
         """Whose numbers the copy of `student` carries."""
@@ -76,10 +77,15 @@ def finish_release(assignment: str, **_: Any) -> None:
     """nbgrader calls this in the class folder after generate_assignment: stamp the version, note it, write copies."""
     root = Path.cwd()
     earlier = read_releases(root, assignment)
-    record_release(root, assignment, earlier[-1].learners if earlier else None)
+    record_release(root, assignment, earlier[-1].learners if earlier else None, own_words_before(root, assignment))
 
 
-def record_release(root: Path, assignment: str, learners: Sequence[str] | None) -> Release:
+def own_words_before(root: Path, assignment: str) -> float:
+    """What the last release gave for a text in own words."""
+    return next((release.own_words for release in reversed(read_releases(root, assignment))), 0.0)
+
+
+def record_release(root: Path, assignment: str, learners: Sequence[str] | None, own_words: float = 0.0) -> Release:
     """Stamp release/<assignment> with its version, add it to the list, and write personal copies for `learners`."""
     paths = notebooks_in(root / RELEASE / assignment)
     notebooks = {path: read_notebook(path) for path in paths}
@@ -90,6 +96,7 @@ def record_release(root: Path, assignment: str, learners: Sequence[str] | None) 
         datetime.now(UTC).isoformat(timespec="seconds"),
         None if learners is None else list(learners),
         {exercise_id: EXERCISES[exercise_id].version for exercise_id in _exercises_in(notebooks.values())},
+        own_words,
     )
     for path, notebook in notebooks.items():
         notebook.metadata[METADATA]["release"] = version

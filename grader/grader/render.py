@@ -1,10 +1,11 @@
 """Render: what a notebook says of an exercise is written by the exercise, for one learner's numbers.
 
 A cell that belongs to an exercise says so in its metadata: {"llmserving": {"role": "statement", "exercise": "L2.1"}}, or
-role "answer" or "check" with the id of the check ("L2.1", or a group such as "L1.cache"). START_HERE has a cell with the role
-"overview", the table of levels, and three with the placement: its questions ("placement"), their answers
-("placement_answers") and the call ("placement_check"), none of them graded. Its source and its nbgrader metadata are made
-here; of an answer cell only the solution between the markers is kept.
+role "answer" or "check" with the id of the check ("L2.1", or a group such as "L1.cache"), or role "own-words" for the text
+that a learner may write beside an argument. START_HERE has a cell with the role "overview", the table of levels, and three
+with the placement: its questions ("placement"), their answers ("placement_answers") and the call ("placement_check"), none
+of them graded. Its source and its nbgrader metadata are made here; of an answer cell only the solution between the markers
+is kept.
 """
 
 from __future__ import annotations
@@ -21,9 +22,13 @@ from llmserving.exercises.placing import placement_markdown, placement_stub
 from llmserving.exercises.statement import answer_stub, statement_markdown
 from llmserving.units import format_number
 
+from grader.own_words import OWN_WORDS, own_words_source, points_of
+
 METADATA = "llmserving"
 LIVE_TAG = "live"
-ROLES = ("statement", "answer", "check", "overview", "placement", "placement_answers", "placement_check")
+ROLES = (
+    "statement", "answer", "check", OWN_WORDS, "overview", "placement", "placement_answers", "placement_check",
+)  # fmt: skip
 
 ANSWER_HEAD = "# Put your answer in the place of each ... and run this cell, then the next."
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -66,6 +71,8 @@ def _render_cell(cell: Any, role: str, name: str, learner: str) -> None:
     elif role == "placement_check":
         whose = "" if learner == DEFAULT_LEARNER else f'learner="{learner}"'
         cell.source = f"from llmserving import placement\n\nplacement({whose})"
+    elif role == OWN_WORDS:
+        cell.source = own_words_source(name, points_of(cell))
     elif role == "answer":
         cell.source = _answer_source(name, cell.source)
         cell.metadata["nbgrader"] = _nbgrader(f"{name}-answer", solution=True)

@@ -10,6 +10,7 @@ from llmserving.exercises.course import LEVELS
 from llmserving.units import format_number
 
 from grader.attention import attention_list
+from grader.by_hand import by_hand
 from grader.class_folder import ClassFolder
 from grader.course import notebooks_in, read_notebook
 from grader.errors import UserError
@@ -18,7 +19,7 @@ from grader.render import METADATA
 
 def report(folder: ClassFolder, level: str) -> list[str]:
     """Lines: learner, exercise, points, states of its parts, mistakes it looks like; then notes, and who is not graded."""
-    rows: list[tuple[str, ...]] = []
+    rows = by_hand(folder, level)
     notes: list[str] = []
     for student, one in _reports(folder, level):
         for exercise_id, verdict in one["exercises"].items():

@@ -10,6 +10,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from grader.answer_key.rubrics import RUBRICS
 from grader.answer_key.solutions import WrongInput, reference_inputs, wrong_inputs
 from grader.course import find_notebooks
 from grader.render import METADATA
@@ -101,6 +102,16 @@ def test_a_release_that_keeps_the_solutions_fails(copy: Path) -> None:
     off = looked_at(copy, released=nbformat.read(copy, as_version=4))[CLEAN]
     assert any("the answer cell L2.3 holds more than stubs" in text for text in off)
     assert any("### BEGIN SOLUTION" in text for text in off)
+
+
+def test_a_lesson_that_tells_what_own_words_must_hold_fails() -> None:
+    source = nbformat.read(find_notebooks() / "L1" / "two_phases.ipynb", as_version=4)
+    released = student_version(source, "default")
+    look_at = release_checks.look_at
+    assert look_at(released, source, "L1/two_phases", "default", "here").failures[CLEAN] == []
+    cell_of(released, "own-words", "WH1").source += f" {RUBRICS['WH1'][0]}"
+    off = look_at(released, source, "L1/two_phases", "default", "here").failures[CLEAN]
+    assert off == [f"here: it tells what an answer in own words must hold, {RUBRICS['WH1'][0]!r}"]
 
 
 def test_a_solution_line_in_a_lesson_fails(copy: Path) -> None:

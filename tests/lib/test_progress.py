@@ -38,8 +38,11 @@ def stored(folder: Path) -> dict[str, Any]:
 
 def test_an_attempt_is_kept_in_the_folder_above_the_notebook(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check("L2.1", 1.07)
-    assert stored(folder)["L2.1"] == {
-        "attempts": 1, "best": 2.0, "solved": "right first time", "hints": {}, "parts_off": [], "practice": 0,
+    kept = stored(folder)["L2.1"]
+    (digest,) = kept.pop("answers")
+    assert len(digest) == 12
+    assert kept == {
+        "attempts": 1, "best": 2.0, "solved": "right first time", "hints": {}, "parts_off": [], "practice": 0, "ticked": [],
         "recalled": 0, "recalled_right": 0, "recall_draw": 0, "turn": 1,
     }  # fmt: skip
     restart_kernel(monkeypatch)
@@ -95,6 +98,9 @@ BROKEN = [
     '{"exercises": {"L2.1": {"recalled": 1, "recalled_right": 2}}}',
     '{"exercises": {"L2.1": {"recall_draw": "1"}}}',
     '{"exercises": {"L2.1": {"turn": null}}}',
+    '{"exercises": {"L2.1": {"answers": [1]}}}',
+    '{"exercises": {"L2.1": {"answers": "x"}}}',
+    '{"exercises": {"L2.1": {"ticked": [-1]}}}',
     "[" * 100_000,
 ]
 
@@ -139,7 +145,8 @@ def test_a_file_that_is_no_text_is_set_aside_beside_an_earlier_one(folder: Path)
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
                     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(
-                        st.sampled_from(["exercises", "L2.1", "attempts", "best", "hints", "parts_off", "kv_gb"]),
+                        st.sampled_from(["exercises", "L2.1", "attempts", "answers", "best", "hints", "parts_off",
+                                         "ticked", "kv_gb"]),
                         inner, max_size=3)))  # fmt: skip
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_content_of_the_file_ends_in_a_traceback(folder: Path, content: Any) -> None:

@@ -6,5 +6,8 @@ from grader.preprocessors.prepare_release import PrepareRelease
 from grader.preprocessors.read_scores import ReadScores
 from grader.preprocessors.restore import RestoreFromRelease
 from grader.preprocessors.run_answers import RunAnswers
+from grader.preprocessors.show_rubrics import ShowRubrics
 
-__all__ = ["CheckClaims", "KeepOneOfEach", "PrepareRelease", "ReadScores", "RestoreFromRelease", "RunAnswers"]
+__all__ = [
+    "CheckClaims", "KeepOneOfEach", "PrepareRelease", "ReadScores", "RestoreFromRelease", "RunAnswers", "ShowRubrics",
+]  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from grader.errors import NotGraded
+from grader.own_words import is_own_words
 from grader.preprocessors.cells import (
     NBGRADER,
     add_note,
@@ -73,7 +74,10 @@ def _keep_one(notebook: Any, released_cell: Any, index: int, cells: list[Any], p
         if cell is not kept:
             # An answer cell that was split, or copied and answered, ran in the learner's session and runs here too.
             _make_ordinary(cell, runs=any(cell is one for one in answered))
-    if len(cells) > 1 and answer:
+    if len(cells) > 1 and is_own_words(released_cell):
+        add_note(notebook, f"{name_of(released_cell)} was there {len(cells)} times; one of them is graded, look at the others",
+                 check_of(released_cell))  # fmt: skip
+    elif len(cells) > 1 and answer:
         add_note(notebook, f"{name_of(released_cell)} was there {len(cells)} times; those that were answered were run in order",
                  check_of(released_cell))  # fmt: skip
     elif len(cells) > 1:

@@ -60,7 +60,13 @@ def _by_source(cell: Any, released: Any, found: dict[int, list[Any]]) -> Iterato
     answered = names_set(source, stubs=True) if source.startswith(ANSWER_HEAD) else set()
     for at, one in enumerate(released.cells):
         graded = grade_id_of(one) is not None
-        if at not in found and graded and is_answer(one) and answered & set(variables_of(check_of(one))):
+        if (
+            at not in found
+            and graded
+            and is_answer(one)
+            and one.cell_type == "code"
+            and answered & set(variables_of(check_of(one)))
+        ):
             yield at
     for at, one in enumerate(released.cells):
         if at not in found and one.cell_type == cell.get("cell_type") and source == _plain(one.source):

@@ -7,6 +7,7 @@ from typing import Any
 
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from grader.own_words import is_own_words
 from grader.preprocessors.cells import (
     NBGRADER,
     add_note,
@@ -59,13 +60,17 @@ def _own_answers(notebook: Any, wanted: list[Any], present: dict[str, Any]) -> d
     """Id of a cell of the learner's own that holds an answer -> id of the check it has to run before."""
     released_ids = {cell["id"] for cell in wanted}
     own = [cell for cell in notebook.cells if cell["id"] not in released_ids]
-    checks = {check_of(cell): cell for cell in wanted if grade_id_of(cell) and cell.metadata[NBGRADER]["grade"]}
+    checks = {
+        check_of(cell): cell
+        for cell in wanted
+        if grade_id_of(cell) and cell.metadata[NBGRADER]["grade"] and not is_own_words(cell)
+    }
     latest: dict[str, str] = {}
     for cell in wanted:
         if grade_id_of(cell) is None:
             continue
         missing, check = cell["id"] not in present, checks.get(check_of(cell))
-        if is_answer(cell):
+        if is_answer(cell) and not is_own_words(cell):
             after = _after(notebook.cells, check)
             for giver in take_own_answers(notebook, cell, own, missing=missing, after=after):
                 # One cell may hold several answers: it runs before the first check.

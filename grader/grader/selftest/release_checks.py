@@ -8,6 +8,7 @@ from typing import Any
 from llmserving.exercises import EXERCISES, GROUPS, Exercise
 from llmserving.exercises.statement import answer_stub
 
+from grader.answer_key.rubrics import RUBRICS
 from grader.answer_key.solutions import number_forms, reference_inputs, stands_in
 from grader.render import ANSWER_HEAD, BEGIN, END
 from grader.selftest.cells import exercises_of, name_of, of_role, role_of
@@ -43,6 +44,11 @@ def look_at(released: Any, source: Any, place: str, learner: str, where: str) ->
             stored = cell.outputs or cell.execution_count is not None
             tally.expect(CLEAN, not stored, f"{where}: the cell {cell.source[:40]!r} has a stored output")
             tally.expect(CLEAN, "grader" not in cell.source, f"{where}: the cell {cell.source[:40]!r} names the grader")
+    everything = "\n".join(cell.source for cell in released.cells)
+    for reason in (reason for name in due for reason in RUBRICS.get(name, ())):
+        tally.expect(
+            CLEAN, reason not in everything, f"{where}: it tells what an answer in own words must hold, {reason!r}"
+        )
     for exercise in (EXERCISES[name] for name in due):
         _look_for_right_numbers(released, exercise, learner, where, tally)
     return tally

@@ -1,12 +1,14 @@
-"""The public half of every exercise, and the learner's calls: check, hint, another, recall, status, placement."""
+"""The public half of every exercise, and the learner's calls, from check and hint to status and placement."""
 
 from llmserving.exercises.catalogue import EXERCISES, GROUPS, NOTEBOOK_OF
 from llmserving.exercises.collect import collect
 from llmserving.exercises.exercise import Exercise, Option, Part
 from llmserving.exercises.learner import another, check, hint, placement, recall, status
+from llmserving.exercises.own_text import own_words
+from llmserving.exercises.solutions import solution
 from llmserving.exercises.verdict import PartVerdict, Verdict
 
 __all__ = [
     "EXERCISES", "GROUPS", "NOTEBOOK_OF", "Exercise", "Option", "Part", "PartVerdict", "Verdict",
-    "another", "check", "collect", "hint", "placement", "recall", "status",
+    "another", "check", "collect", "hint", "own_words", "placement", "recall", "solution", "status",
 ]  # fmt: skip

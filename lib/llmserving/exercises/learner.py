@@ -13,6 +13,7 @@ from llmserving.exercises.card import Card, Score, Shown
 from llmserving.exercises.catalogue import EXERCISES
 from llmserving.exercises.dashboard import dashboard
 from llmserving.exercises.hints import next_hint, part_in_need
+from llmserving.exercises.opening import digest, invitation
 from llmserving.exercises.placing import placement_card
 from llmserving.exercises.practice import practice_card
 from llmserving.exercises.progress import Progress
@@ -44,10 +45,13 @@ def check(exercise_id: Any = None, *answers: Any, learner: str | None = None) ->
         verdict = graded[name] if key is not None else recorded(exercise, data[name], asked.practice)
         if not asked.practice:
             PROGRESS.note_attempt(verdict)
+            PROGRESS.note_answers(name, digest(exercise, data[name]))
         hint_for = None if asked.practice else partial(next_hint, PROGRESS, exercise, learner=asked.learner)
         card = verdict_card(asked.name_of(name), exercise, verdict, hint_for)
         if asked.practice and PROGRESS.note_recalled(verdict, asked.draw):
             card = _with_line(card, after_recall(exercise, verdict))
+        if not asked.practice and not verdict.earns_all:
+            card = _with_line(card, invitation(exercise, PROGRESS.record(name)))
         cards.append(card)
         verdicts.append(verdict)
     if session.keeps_records():

@@ -14,6 +14,7 @@ PROGRESS_FILE = "progress.json"
 
 FIRST_TIME, AFTER_HINTS, AFTER_TRIES = "right first time", "right after hints", "right after more tries"
 SOLVED = (FIRST_TIME, AFTER_HINTS, AFTER_TRIES)
+TRIES_ENOUGH = 2  # different answers that open a worked solution
 
 
 @dataclass
@@ -24,6 +25,8 @@ class Record:
     solved: how it was solved, and None while it is open; what comes after does not change it. recalled: how often it came
     back and was answered, recalled_right: how often rightly at once. recall_draw: the practice draw that waits for such
     an answer, 0 for none. turn: when it was last answered, counted in answers, so that no clock is kept.
+    answers: digests of the first answers that differed, as many as open the worked solution. ticked: the reasons, by
+    number, that the learner has found in the own text.
     """
 
     attempts: int = 0
@@ -36,6 +39,8 @@ class Record:
     recalled_right: int = 0
     recall_draw: int = 0
     turn: int = 0
+    answers: list[str] = field(default_factory=list)
+    ticked: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not (
@@ -50,6 +55,10 @@ class Record:
             and all(_is_whole(shown) for shown in self.hints.values())
             and isinstance(self.parts_off, list)
             and all(isinstance(name, str) for name in self.parts_off)
+            and isinstance(self.answers, list)
+            and all(isinstance(digest, str) for digest in self.answers)
+            and isinstance(self.ticked, list)
+            and all(_is_whole(number) for number in self.ticked)
         ):
             raise TypeError("a record holds counts, points, and names of parts; this one was changed by hand")
 
@@ -84,6 +93,19 @@ class Progress:
         record.parts_off = sorted(off, key=lambda name: verdict.parts[name].state not in ("wrong", "partly"))
         record.turn = self._next_turn()
         self._store(verdict.exercise, record)
+
+    def note_answers(self, exercise_id: str, digest: str | None) -> None:
+        """Keep that these answers were tried; None stands for answers that could not all be read."""
+        record = self.record(exercise_id)
+        if digest is not None and digest not in record.answers and len(record.answers) < TRIES_ENOUGH:
+            record.answers = [*record.answers, digest]
+            self._store(exercise_id, record)
+
+    def note_ticked(self, exercise_id: str, numbers: list[int]) -> None:
+        """Keep which reasons the learner has found in the own text."""
+        record = self.record(exercise_id)
+        record.ticked = numbers
+        self._store(exercise_id, record)
 
     def note_hint(self, exercise_id: str, part_name: str) -> int:
         """Count one more hint for the part; gives back its index, from 0."""

@@ -1,0 +1,50 @@
+"""Graded by hand: where the texts in own words of a level stand, from the gradebook that formgrader writes to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from llmserving.units import format_number
+
+from grader.class_folder import ClassFolder
+from grader.course import notebooks_in, read_notebook
+from grader.own_words import NBGRADER, is_own_words, points_of
+from grader.render import METADATA
+
+
+def by_hand(folder: ClassFolder, level: str) -> list[tuple[str, ...]]:
+    """Rows of the report: learner, exercise, points, where it stands, and no mistake that it looks like."""
+    rows: list[tuple[str, ...]] = []
+    with folder.gradebook as gradebook:
+        for path in _graded(folder, level):
+            student = path.parent.parent.name
+            for cell in read_notebook(path).cells:
+                if is_own_words(cell) and points_of(cell):
+                    grade = gradebook.find_grade(cell.metadata[NBGRADER]["grade_id"], path.stem, level, student)
+                    score, state = _standing(grade)
+                    points = f"{score} of {format_number(points_of(cell))}"
+                    rows.append((student, cell.metadata[METADATA]["exercise"], points, f"own words {state}", ""))
+    return rows
+
+
+def waiting_note(submission: Any) -> list[str]:
+    """A note on how many answers of a submission no score stands for yet; none where there are none."""
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    count = sum(grade.auto_score is None and grade.manual_score is None for grade in grades)
+    if not count:
+        return []
+    return [f"{count} {'answer' if count == 1 else 'answers'} in own words to be graded by hand, in formgrader"]
+
+
+def _standing(grade: Any) -> tuple[str, str]:
+    if grade.manual_score is not None:
+        return format_number(grade.manual_score), "graded by hand"
+    if grade.auto_score is not None:
+        return format_number(grade.auto_score), "not written"
+    return "-", "to be graded by hand"
+
+
+def _graded(folder: ClassFolder, level: str) -> list[Path]:
+    graded = folder.root / folder.api.coursedir.autograded_directory
+    return [path for student in sorted(graded.glob("*")) for path in notebooks_in(student / level)]

@@ -1,0 +1,118 @@
+"""Worked solutions: every exercise has one, in the learner's own numbers and letters, and what it ends in is right."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from grader.answer_key import KEY, worked_solution
+from grader.answer_key.key import ChainKey, ChoiceKey, ValueKey
+from grader.answer_key.rubrics import RUBRICS
+from grader.answer_key.worked.solution import STEPS
+from llmserving.exercises import EXERCISES
+from llmserving.exercises.draws import DEFAULT_LEARNER
+from llmserving.exercises.verdict import Verdict
+from llmserving.exercises.worked import worked_card
+
+LEARNERS = (DEFAULT_LEARNER, "ada", "bob", "worked-1", "worked-2")
+
+_NUMBER = r"\(?-?\d[\d,]*(?:\.\d+)?\)?"
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
+
+
+def answers_of(name: str, learner: str) -> dict[str, str]:
+    """The answer that each part of the worked solution gives, as a learner would copy it from the card."""
+    steps = worked_solution(name, learner).steps
+    answers = {}
+    for part in EXERCISES[name].parts:
+        bold = _BOLD.findall(steps[part.name])
+        assert len(bold) == 1, f"{name}.{part.name} has to give one answer in bold, but has {bold}"
+        answers[part.name] = bold[0]
+    return answers
+
+
+def graded(name: str, answers: dict[str, str], learner: str) -> Verdict:
+    return KEY[name].grade(answers, learner)
+
+
+@pytest.mark.parametrize("name", KEY)
+def test_an_exercise_has_a_worked_solution_whose_answers_are_right(name: str) -> None:
+    missing = [
+        part for part, key in KEY[name].parts.items() if isinstance(key, ValueKey) and part not in STEPS.get(name, {})
+    ]
+    assert not missing, f"{name} lacks worked steps for {', '.join(missing)}: add them below grader/answer_key/worked/"
+    for learner in LEARNERS:
+        verdict = graded(name, answers_of(name, learner), learner)
+        assert verdict.all_right, f"{name} for {learner}: {verdict.message}"
+
+
+def test_steps_belong_to_parts_that_there_are() -> None:
+    for name, parts in STEPS.items():
+        assert set(parts) <= {part.name for part in EXERCISES[name].parts}, name
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_every_equation_of_the_steps_holds(name: str) -> None:
+    """What stands left of a sign of equality, worked out again from what is printed, is what stands right of it."""
+    found = 0
+    for learner in LEARNERS:
+        for part, key in KEY[name].parts.items():
+            if isinstance(key, ValueKey):
+                text = _BOLD.sub(r"\1", worked_solution(name, learner).steps[part]).replace("×", "*")
+                for left, right in equations(text):
+                    found += 1
+                    assert left == pytest.approx(right, rel=0.002), f"{name}.{part} for {learner}: {left} = {right}"
+    assert found or not any(isinstance(key, ValueKey) for key in KEY[name].parts.values()), name
+
+
+def equations(text: str) -> list[tuple[float, float]]:
+    """Each product, quotient, sum or difference of numbers in `text` that is followed by = and a number."""
+    units = r"(?: (?:GB|TFLOP|ms|bytes|bits|billion|weights|slots|tokens|blocks)(?:/s)?)?"
+    term = rf"(?:{_NUMBER}|\({_NUMBER} - {_NUMBER}\)|\d+\^\d+){units}"
+    expression = rf"((?:{term} [*/+-] )+{term}) = ({_NUMBER})"
+    return [(float(eval(_plain(left))), float(_plain(right))) for left, right in re.findall(expression, text)]
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r"(?:billion )?[A-Za-z]+(?:/s)?", "", text)
+    return text.replace(",", "").replace("^", "**").strip()
+
+
+def test_equations_are_found_and_a_false_one_is_told() -> None:
+    assert equations("so 2 * 1,024 bytes = 2,048 bytes, and 9.4 / 0.2 + 5 = 52") == [(2048, 2048), (52, 52)]
+    assert equations("0.9 - (-0.6) = 1.5 and 0.2 * (15 - 5) = 3") == [(1.5, 1.5), (2, 3)]
+
+
+@pytest.mark.parametrize("name", [name for name, key in KEY.items() if "chain" in {p.kind for p in key.exercise.parts}])
+def test_a_chain_is_listed_link_by_link_with_a_line_on_its_order(name: str) -> None:
+    for part, key in KEY[name].parts.items():
+        if isinstance(key, ChainKey):
+            *links, why = worked_solution(name, "ada").steps[part].split("\n")[1:]
+            texts = {option.name: option.text for option in EXERCISES[name].part_by_name[part].options}
+            assert [link.split(": ", 1)[1] for link in links] == [texts[link] for link in key.orders[0]]
+            assert why.startswith("Why in this order: ")
+            assert ("Any other order" in why) == (len(key.orders) > 1)
+
+
+def test_a_choice_says_what_each_other_option_is_in_the_words_of_its_verdict() -> None:
+    key = KEY["L3.3"].parts["lever"]
+    assert isinstance(key, ChoiceKey)
+    text = worked_solution("L3.3", "ada").steps["lever"]
+    assert all(trap.sentence in text for trap in key.traps.values())
+    assert "of the time that the products take" in text
+
+
+def test_the_course_s_own_numbers_are_worked_out_in_the_open() -> None:
+    worked = worked_solution("L2.1")
+    assert "2 × 1 × 2,048 × 32 × 4,096 × 2 bytes = 1,073,741,824 bytes = **1.074 GB**" in worked.steps["kv_gb"]
+    card = worked_card(EXERCISES["L2.1"], worked)
+    assert card.heading == "L2.1 · worked solution"
+    assert card.paragraphs[-1] == "To reread: 'The six factors' in L2/kv_size."
+
+
+def test_every_question_for_a_reason_has_a_rubric() -> None:
+    asked = {name for name in EXERCISES if name.startswith(("WH", "ST"))}
+    assert asked <= set(RUBRICS)
+    assert all(2 <= len(reasons) <= 4 for reasons in RUBRICS.values())
+    assert worked_solution("WH1").reasons == RUBRICS["WH1"]
+    assert worked_solution("L2.1").reasons == ()
