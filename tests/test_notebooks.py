@@ -74,7 +74,9 @@ def test_each_check_has_its_answer_cell_right_above_and_its_statements_above_tha
 
 def test_the_list_of_notebooks_is_the_folder() -> None:
     listed = {f"{notebook.path}.ipynb" for level in LEVELS for notebook in level.notebooks}
-    assert listed | {"START_HERE.ipynb"} == {str(path.relative_to(ROOT / "notebooks")) for path in NOTEBOOKS}
+    assert listed | {"START_HERE.ipynb", "GLOSSARY.ipynb"} == {
+        str(path.relative_to(ROOT / "notebooks")) for path in NOTEBOOKS
+    }
 
 
 @each_notebook
@@ -130,6 +132,34 @@ def test_below_the_check_of_a_reason_there_is_room_for_own_words_and_then_the_ch
 def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", prose(path)):
         assert (path.parent / target).exists(), target
+
+
+GLOSSARY_ROW = re.compile(r"^\| (.+?) \| .+ \| \[.+\]\((.+)\) \|$", re.MULTILINE)
+TERMS = GLOSSARY_ROW.findall(prose(ROOT / "notebooks" / "GLOSSARY.ipynb"))
+
+
+def defines(text: str, term: str) -> bool:
+    """Whether `text` has a heading that is the term, or the term in bold, whatever their capitals."""
+    heading = rf"^#+ {re.escape(term)}$"
+    bold = rf"\*\*{re.escape(term)}\*\*"
+    return re.search(f"{heading}|{bold}", text, re.MULTILINE | re.IGNORECASE) is not None
+
+
+@pytest.mark.parametrize(("term", "notebook"), TERMS, ids=[term for term, _ in TERMS])
+def test_a_term_of_the_glossary_is_defined_where_it_says(term: str, notebook: str) -> None:
+    assert defines(prose(ROOT / "notebooks" / notebook), term)
+
+
+def test_the_glossary_lists_what_the_course_leans_on() -> None:
+    topics = {"static batching", "dynamic batching", "continuous batching", "HBM", "HBM bandwidth", "GPTQ", "AWQ"}
+    topics |= {"throughput", "time to first token", "time per output token", "KV cache", "PagedAttention"}
+    terms = [term for term, _ in TERMS]
+    assert topics <= set(terms)
+    assert len(set(terms)) == len(terms)
+
+
+def test_a_term_that_is_only_mentioned_is_not_defined() -> None:
+    assert not defines("A slot is named, and **slots of a block** are bold.\n## Slots", "slot")
 
 
 @each_notebook

@@ -35,11 +35,14 @@ def notebooks_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
 
 
+def pages_in(folder: Path) -> list[Path]:
+    """The notebooks that stand beside the levels, START_HERE first."""
+    return sorted(notebooks_in(folder), key=lambda path: path.name != START_HERE)
+
+
 def course_files(notebooks: Path) -> list[Path]:
     """Every notebook of the course, relative to `notebooks`, START_HERE first."""
-    found = notebooks_in(notebooks) + [
-        path for level in levels_in(notebooks) for path in notebooks_in(notebooks / level)
-    ]
+    found = pages_in(notebooks) + [path for level in levels_in(notebooks) for path in notebooks_in(notebooks / level)]
     return [path.relative_to(notebooks) for path in found]
 
 

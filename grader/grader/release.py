@@ -1,4 +1,4 @@
-"""Release levels: nbgrader's student version of each, START_HERE beside them, one copy a learner if there is a roster."""
+"""Release levels: nbgrader's student version of each, the pages beside them, one copy a learner if there is a roster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from llmserving.exercises.draws import DEFAULT_LEARNER
 
 from grader.attention import reason_of
 from grader.class_folder import ClassFolder
-from grader.course import START_HERE, course_files, levels_in, read_notebook, require_level, write_notebook
+from grader.course import levels_in, pages_in, read_notebook, require_level, write_notebook
 from grader.errors import UserError
 from grader.releases import PERSONAL, RELEASE, latest_release, own_words_before, read_releases, record_release
 from grader.render_command import files_that_differ
@@ -34,16 +34,17 @@ def release(
         raise UserError(f"--own-words takes points from 0 to 999, but got {own_words:g}")
     for level in levels:
         require_level(level, levels_in(folder.source))
-    stale = [path for path in files_that_differ(folder.source) if path.parts[0] in (*levels, START_HERE)]
+    pages = pages_in(folder.source)
+    released = {*levels, *(page.name for page in pages)}
+    stale = [path for path in files_that_differ(folder.source) if path.parts[0] in released]
     if stale:
         raise UserError(f"{', '.join(map(str, stale))} must be rendered first: python -m grader render")
     if roster is not None:
         with folder.gradebook as gradebook:
             for learner, names in roster.items():
                 gradebook.update_or_create_student(learner, **names)
-    if START_HERE in map(str, course_files(folder.source)):
-        start_here = student_version(read_notebook(folder.source / START_HERE), DEFAULT_LEARNER)
-        write_notebook(start_here, folder.root / RELEASE / START_HERE)
+    for page in pages:
+        write_notebook(student_version(read_notebook(page), DEFAULT_LEARNER), folder.root / RELEASE / page.name)
     return [_release_level(folder, level, roster, own_words) for level in levels]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from llmserving.exercises import EXERCISES, GROUPS
 from llmserving.exercises.draws import DEFAULT_LEARNER
 
-from grader.course import START_HERE, notebooks_in, read_notebook, write_notebook
+from grader.course import notebooks_in, pages_in, read_notebook, write_notebook
 from grader.errors import NotGraded, UserError
 from grader.render import METADATA
 from grader.student_version import for_learner
@@ -103,10 +103,9 @@ def record_release(root: Path, assignment: str, learners: Sequence[str] | None, 
         write_notebook(notebook, path)
         for learner in learners or ():
             write_notebook(for_learner(notebook, learner), root / PERSONAL / learner / assignment / path.name)
-    start_here = root / RELEASE / START_HERE
-    if start_here.exists():
+    for page in pages_in(root / RELEASE):
         for learner in learners or ():
-            write_notebook(for_learner(read_notebook(start_here), learner), root / PERSONAL / learner / START_HERE)
+            write_notebook(for_learner(read_notebook(page), learner), root / PERSONAL / learner / page.name)
     _add(root, release)
     return release
 

@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 from grader.answer_key.solutions import reference_inputs
 from grader.class_folder import ClassFolder, init_class_folder, open_class_folder
-from grader.course import START_HERE, course_files, find_notebooks
+from grader.course import course_files, find_notebooks
 from grader.release import release
 from grader.render_command import render_all
 from grader.roster import read_roster
@@ -199,10 +199,10 @@ def auto_scores(gradebook: Any, level: str, student: str) -> dict[str, float | N
 
 
 def small_course(folder: Path, *names: str) -> Path:
-    """The notebooks `names` ("L2/kv_size") and START_HERE, rendered, in a folder of their own; all of them without names."""
+    """The notebooks `names` ("L2/kv_size") and the pages, rendered, in a folder of their own; all of them without names."""
     source = find_notebooks()
     for name in course_files(source):
-        if not names or str(name) == START_HERE or name.with_suffix("").as_posix() in names:
+        if not names or len(name.parts) == 1 or name.with_suffix("").as_posix() in names:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source / name, folder / name)
     render_all(folder)

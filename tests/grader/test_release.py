@@ -71,7 +71,8 @@ def test_personal_copies_carry_each_learners_numbers(folder: ClassFolder) -> Non
         notebook = nbformat.read(path, as_version=4)
         assert cell_of(notebook, "statement", "L2.1").source == statement_markdown(EXERCISES["L2.1"], learner)
         assert notebook.metadata["llmserving"]["learner"] == learner
-        assert (folder.root / "personal" / learner / "START_HERE.ipynb").exists()
+        for page in ("START_HERE.ipynb", "GLOSSARY.ipynb"):
+            assert (folder.root / "personal" / learner / page).exists()
 
 
 def test_every_notebook_states_the_release_that_the_list_names(folder: ClassFolder) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from llmserving import arguments
@@ -10,10 +10,11 @@ from llmserving.events import Event
 from llmserving.figures.base import LessonFigure
 from llmserving.figures.legend import Outline, Sample
 from llmserving.figures.over_time import BELOW, MARGIN, RIGHT, TIME, count_panel, seconds, time_axis
-from llmserving.figures.palette import DECODE, PREFILL, Fill
+from llmserving.figures.palette import DECODE, OTHER, PREFILL, Fill
 from llmserving.figures.shapes import draw_box, draw_line, draw_outline, shortened, text_width, write
 from llmserving.replay import RequestSpans, Span, request_spans
 from llmserving.replay.log import checked_log, checked_upto
+from llmserving.replay.spans import PHASES
 from llmserving.units import format_number
 
 ROW, NAME_SIZE, LONGEST_NAME, MOST_ROWS = 18.0, 11.5, 90.0, 60
@@ -23,17 +24,28 @@ LOOKS: dict[str, tuple[Sample, float]] = {
     "prefill": (PREFILL, 13.0),
     "decode": (DECODE, 9.0),
     "preempted": (Outline(dashed=True), 13.0),
+    "kept": (OTHER, 5.0),  # of a place in a batch whose request is done
 }
-LEGEND: tuple[tuple[str, Sample], ...] = tuple((name, sample) for name, (sample, _) in LOOKS.items())
+LEGEND: tuple[tuple[str, Sample], ...] = tuple((name, LOOKS[name][0]) for name in PHASES)
 
 
 class GanttRows:
     """At most `most` requests in the order of arrival, from number `first` on, after the first `upto` events.
 
-    Rows and time axis are those of the whole log, so that a figure that is stepped through does not jump.
+    Rows and time axis are those of the whole log, so that a figure that is stepped through does not jump. kept: until when
+    the place of a request that is done was held. end_s: to where the time axis reaches at least.
     """
 
-    def __init__(self, events: Iterable[Event], first: Any = 0, most: Any = 20, upto: Any = None) -> None:
+    def __init__(
+        self,
+        events: Iterable[Event],
+        first: Any = 0,
+        most: Any = 20,
+        upto: Any = None,
+        *,
+        kept: Mapping[Hashable, float] | None = None,
+        end_s: float = 0.0,
+    ) -> None:
         rows = arguments.count("most", "the number of requests to draw", most, most=MOST_ROWS)
         log = checked_log(events)
         count = checked_upto(upto, len(log))
@@ -48,10 +60,11 @@ class GanttRows:
         self._rows = [so_far.get(one.request) for one in drawn]
         self._full = [str(one.request) for one in drawn]
         self._names = [shortened(name, LONGEST_NAME, size=NAME_SIZE) for name in self._full]
+        self._kept = kept or {}
         self._is_whole = count == len(log)
         self.which = _which(first, len(drawn), len(everyone))
         left = MARGIN + 10 + max(text_width(name, size=NAME_SIZE) for name in [*self._names, "request"])
-        self.x = time_axis(min(one.arrival_s for one in drawn), max(one.end_s for one in drawn), left, RIGHT)
+        self.x = time_axis(min(one.arrival_s for one in drawn), max(end_s, *(one.end_s for one in drawn)), left, RIGHT)
         self.rows_height = ROW * len(drawn)
         self.height = self.rows_height + BELOW
 
@@ -68,7 +81,9 @@ class GanttRows:
             middle = top + (number + 0.5) * ROW
             write(figure, left - 8 - text_width(name, size=NAME_SIZE), middle, name, size=NAME_SIZE)
             for span in row.spans if row else ():
-                _draw_span(figure, span, self.x.at(span.start_s), self.x.at(span.end_s), middle)
+                _draw_span(figure, span.phase, self.x.at(span.start_s), self.x.at(span.end_s), middle)
+            if row and row.request in self._kept:
+                _draw_span(figure, "kept", self.x.at(row.end_s), self.x.at(self._kept[row.request]), middle)
             if row and row.outcome == "rejected":
                 write(figure, self.x.at(row.arrival_s) + 3, middle, "× rejected", size=NAME_SIZE)
         draw_outline(figure, left, top, RIGHT - left, self.rows_height, line_width=0.6)
@@ -81,11 +96,12 @@ class GanttRows:
             return f"{name}: rejected at {seconds(row.arrival_s)} s."
         unfinished = "not finished in this log" if self._is_whole else "not finished yet"
         end = f"finished at {seconds(row.end_s)} s" if row.outcome == "finished" else unfinished
-        return f"{name}: arrives at {seconds(row.arrival_s)} s, {_phases(row.spans)}{end}."
+        kept = f", its place kept until {seconds(self._kept[row.request])} s" if row.request in self._kept else ""
+        return f"{name}: arrives at {seconds(row.arrival_s)} s, {_phases(row.spans)}{end}{kept}."
 
 
-def _draw_span(figure: LessonFigure, span: Span, start: float, end: float, middle: float) -> None:
-    sample, height = LOOKS[span.phase]
+def _draw_span(figure: LessonFigure, look: str, start: float, end: float, middle: float) -> None:
+    sample, height = LOOKS[look]
     if isinstance(sample, Fill):
         draw_box(figure, start, middle - height / 2, end - start, height, sample)
     elif isinstance(sample, Outline):

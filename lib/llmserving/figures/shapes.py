@@ -44,10 +44,13 @@ def draw_outline(
     figure.add_drawing(box)
 
 
-def draw_area(figure: LessonFigure, x: Sequence[float], y: Sequence[float], base: float, fill: Fill) -> None:
+def draw_area(
+    figure: LessonFigure, x: Sequence[float], y: Sequence[float], base: float, fill: Fill, *, ghost: bool = False
+) -> None:
     """The filled and hatched area between the points (x[i], y[i]) and the height `base`; no line around it."""
     corners = [(x[0], base), *zip(x, y, strict=True), (x[-1], base)]
     area = Polygon(corners, closed=True, facecolor=fill.face, edgecolor=fill.line, hatch=fill.hatch, linewidth=0)
+    area.set_alpha(0.6 if ghost else 1)
     figure.add_drawing(area)
 
 

@@ -19,6 +19,7 @@ from llmserving.paging.block_pool import BlockPool
 from llmserving.paging.block_table import BlockTable, Slot, blocks_needed
 from llmserving.paging.contiguous import ContiguousAllocator
 from llmserving.paging.errors import NoFreeBlocksError, UnknownRequestError
+from llmserving.paging.filling import Filled, fill
 from llmserving.paging.free_queue import FreeQueue
 from llmserving.paging.operation import Operation, allocate, append, append_each, fork, free
 from llmserving.paging.play import play
@@ -42,7 +43,7 @@ from llmserving.paging.waste import Waste
 __all__ = [
     "BLOCK_BY_BLOCK", "FORK_AND_COPY", "FORK_AT_A_BOUNDARY", "FULL_POOL", "HIT_ON_FREE_BLOCKS", "MISUSE", "SCRIPTS",
     "SHARED_PREFIX", "WHOLE_PROMPT_CACHED", "Allocator", "BlockPool", "BlockTable", "BrokenInvariant",
-    "ContiguousAllocator", "FreeQueue", "Moment", "NoFreeBlocksError", "Operation", "Outcome", "PagedAllocator",
+    "ContiguousAllocator", "Filled", "FreeQueue", "Moment", "NoFreeBlocksError", "Operation", "Outcome", "PagedAllocator",
     "Playback", "PrefixCache", "Script", "Slot", "UnknownRequestError", "Waste", "allocate", "append", "append_each",
-    "block_hash", "blocks_needed", "fork", "free", "play",
+    "block_hash", "blocks_needed", "fill", "fork", "free", "play",
 ]  # fmt: skip
