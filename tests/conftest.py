@@ -1,8 +1,9 @@
-"""What every test relies on: no skip without a listed reason, and no learner records left behind."""
+"""What every test relies on: no skip without a listed reason, and what a test has to tell is told though it passes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -10,6 +11,9 @@ from hypothesis import settings
 from tests import skips
 
 pytest_plugins = ["pytester"]
+
+SAID = "said"
+"""A test that measures or lists something calls record_property(SAID, text); the text then stands at the end of the run."""
 
 # A test states a result, never a time: a busy machine is no fault of the code.
 settings.register_profile("course", deadline=None)
@@ -26,3 +30,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if not skips.allowed(reason, ci=skips.in_ci()):
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped, and tests/skips.py does not allow it here: {reason}"
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, [])]
+    texts = [text for report in reports for name, text in report.user_properties if name == SAID]
+    if texts:
+        terminalreporter.section("what the tests have measured and listed")
+        for text in sorted(texts):
+            terminalreporter.write_line(text)

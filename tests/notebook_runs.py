@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,16 @@ class Run:
         return next(cell.outputs for cell in self.notebook.cells if cell.get("id") == cell_id)
 
 
-def run_offline(path: Path, folder: Path) -> Run:
-    """Run a copy of the notebook in `folder`; an error in a cell raises, and so does any use of the network."""
+def run_offline(path: Path, folder: Path, environment: Mapping[str, str] | None = None) -> Run:
+    """Run a copy of the notebook in `folder`; an error in a cell raises, and so does any use of the network.
+
+    environment: variables beside this process's own; no records are kept unless they say so.
+    """
     notebook = nbformat.read(path, as_version=4)
     notebook.cells.insert(0, nbformat.v4.new_code_cell(BLOCK_NETWORK))
     notebook.cells.append(nbformat.v4.new_code_cell(_WEIGH))
     client = NotebookClient(notebook, timeout=180, resources={"metadata": {"path": str(folder)}})
-    client.execute(env={**os.environ, RECORDS_VARIABLE: "off"})
+    client.execute(env={**os.environ, RECORDS_VARIABLE: "off", **(environment or {})})
     notebook.cells.pop(0)
     weight = json.loads(notebook.cells.pop().outputs[0].text)
     return Run(notebook, weight["cpu_s"], weight["peak_bytes"])

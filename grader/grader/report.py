@@ -30,7 +30,7 @@ def report(folder: ClassFolder, level: str) -> list[str]:
     waiting = [f"{student}  not graded, needs attention: {why}" for student, why in _waiting(folder, level)]
     if not rows and not waiting:
         raise UserError(f"nothing of {level} has been graded yet; first: python -m grader grade {level}")
-    table = _aligned([("learner", "exercise", "points", "parts", "looks like"), *rows]) if rows else []
+    table = aligned([("learner", "exercise", "points", "parts", "looks like"), *rows]) if rows else []
     return [*table, *notes, *waiting]
 
 
@@ -59,6 +59,7 @@ def _verdict_columns(exercise: Exercise, verdict: Any) -> tuple[str, str, str]:
     return points, states, ", ".join(verdict["diagnoses"])
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows as lines, with their columns under each other."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

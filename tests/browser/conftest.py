@@ -1,4 +1,4 @@
-"""For each module of tests a browser, a learner's copies, and JupyterLab over them."""
+"""For each module of tests a browser; for all of them one JupyterLab over a learner's copies, since it takes long to start."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def quiet_and_at_home(watched: Watched) -> Iterator[None]:
     assert watched.hosts <= {"127.0.0.1"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def learn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A learner's copies, and in it one more set of them for each theme."""
     made, folder = tmp_path_factory.mktemp("made") / "learn", tmp_path_factory.mktemp("learn")
@@ -59,7 +59,7 @@ def learn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def lab(learn: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with jupyter_lab(learn, tmp_path_factory.mktemp("jupyter"), f"--LabApp.default_url={START_HERE}") as lab:
         yield lab

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator
 
 LEAST_CONTRAST = 4.5  # WCAG 2, level AA, for text of normal size
@@ -94,3 +95,21 @@ def pictures_without_words(root: Locator) -> list[str]:
     """Pictures below `root` that a screen reader finds nothing to say about."""
     found: list[str] = root.evaluate(_UNNAMED)
     return found
+
+
+def faults(root: Locator) -> list[str]:
+    """What axe holds against the one element `root` and all below it, where it is serious or critical.
+
+    axe finds its elements by a selector, so ours carries a mark while it looks.
+    """
+    root.evaluate("element => element.setAttribute('data-looked-at', '')")
+    found = Axe().run(root.page, context="[data-looked-at]").response
+    root.evaluate("element => element.removeAttribute('data-looked-at')")
+    if not found["passes"]:
+        raise ValueError(f"axe found nothing to look at in {root}")
+    return [
+        f"{fault['id']} ({fault['impact']}): {node['html'][:200]}"
+        for fault in found["violations"]
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
+    ]

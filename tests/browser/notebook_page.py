@@ -6,6 +6,7 @@ Nothing here waits for a fixed time: every wait is for something that appears on
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
@@ -82,13 +83,22 @@ class NotebookPage:
 
     def write_answer(self, cell_id: str, answer: str) -> None:
         """In the answer cell, put `answer` in the place of what stands behind the last = sign."""
+        variable = self.cell(cell_id).locator(".cm-line").last.inner_text().split(" = ")[0]
+        self.write_answers(cell_id, {variable: answer})
+
+    def write_answers(self, cell_id: str, answers: Mapping[str, str]) -> None:
+        """In the answer cell, put each answer in the place of what stands behind its variable's = sign."""
         self.walk_to(cell_id)
         self.press("Enter")
-        line = self.cell(cell_id).locator(".cm-line").last
-        variable, _, old = line.inner_text().rpartition(" = ")
-        self.press("Control+End", *["Backspace"] * len(old))
-        self.page.keyboard.type(answer)
-        expect(line).to_have_text(f"{variable} = {answer}")
+        lines = self.cell(cell_id).locator(".cm-line")
+        variables = [text.split(" = ")[0] for text in lines.all_inner_texts()]
+        for variable, answer in answers.items():
+            line = lines.nth(variables.index(variable))
+            old = line.inner_text().removeprefix(f"{variable} = ")
+            down = ["ArrowDown"] * variables.index(variable)
+            self.press("Control+Home", *down, "End", *["Backspace"] * len(old))
+            self.page.keyboard.type(answer)
+            expect(line).to_have_text(f"{variable} = {answer}")
 
     def add_cell(self, source: str) -> Locator:
         """Add a cell with this source at the end; it is then the active one."""

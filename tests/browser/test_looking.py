@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import BrowserContext
 
-from tests.browser.looking import Watched, contrasts, hard_to_read, pictures_without_words
+from tests.browser.looking import Watched, contrasts, faults, hard_to_read, pictures_without_words
 
 pytestmark = pytest.mark.browser
 
@@ -48,4 +48,18 @@ def test_errors_and_requests_are_noted(context: BrowserContext) -> None:
     assert watched.hosts == {"away.invalid"}
     assert any("complaint" in error for error in watched.errors)
     assert any("thrown" in error for error in watched.errors)
+    page.close()
+
+
+def test_axe_finds_a_serious_fault_and_looks_nowhere_else(context: BrowserContext) -> None:
+    page = context.new_page()
+    page.set_content(
+        """<html lang="en"><div id="named"><label>B <input type="range"></label></div>
+        <div id="nameless"><div role="slider" tabindex="0" aria-valuenow="1"></div><img src="data:,"></div><div id="empty"></div></html>"""
+    )
+    assert faults(page.locator("#named")) == []
+    found = faults(page.locator("#nameless"))
+    assert [fault.split(":")[0] for fault in found] == ["aria-input-field-name (serious)", "image-alt (critical)"]
+    with pytest.raises(ValueError, match="nothing to look at"):
+        faults(page.locator("#empty"))
     page.close()

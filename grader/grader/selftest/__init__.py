@@ -17,6 +17,7 @@ from llmserving.exercises.draws import DEFAULT_LEARNER
 
 from grader.course import find_notebooks, notebooks_in, require_level
 from grader.errors import UserError
+from grader.selftest.item_list import item_table, list_items
 from grader.selftest.tally import Tally
 from grader.selftest.trials import try_instructor, try_release
 
@@ -44,11 +45,18 @@ def main(arguments: list[str] | None = None) -> int:
         "--learners", type=int, default=5, metavar="N", help="draws beside the course's own (default: 5)"
     )
     parser.add_argument("--notebooks", type=Path, metavar="DIR", help="the course's notebooks")
+    parser.add_argument(
+        "--items", action="store_true", help="run no notebook; list every item with its mistakes, graded on each draw"
+    )
     options = parser.parse_args(arguments)
     known = [level.name for level in LEVELS]
     learners = [DEFAULT_LEARNER, *(f"selftest-{number}" for number in range(1, options.learners + 1))]
     try:
         levels = [require_level(level, known) for level in options.levels] or known
+        if options.items:
+            found = list_items(levels, learners)
+            print("\n".join(item_table(found)))
+            return 1 if any(item.failures for item in found) else 0
         tally = selftest(levels, learners, find_notebooks(options.notebooks))
     except UserError as error:
         print(error, file=sys.stderr)

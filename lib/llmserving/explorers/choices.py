@@ -9,6 +9,7 @@ from typing import Any
 import ipywidgets
 
 from llmserving import arguments
+from llmserving.explorers.slider import Slider
 from llmserving.hardware import GPUS
 from llmserving.kv_formats import kv_dtype_named
 from llmserving.models import MODELS
@@ -33,7 +34,7 @@ class Choice:
         stops = list(self.stops)
         if start not in stops:
             stops = [*stops, start] if self.dropdown else sorted([*stops, start])
-        kind = ipywidgets.Dropdown if self.dropdown else ipywidgets.SelectionSlider
+        kind = ipywidgets.Dropdown if self.dropdown else Slider
         return kind(
             options=[(self.written(stop), stop) for stop in stops],
             value=start,

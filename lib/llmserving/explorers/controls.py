@@ -9,6 +9,7 @@ from typing import Any
 import ipywidgets
 
 from llmserving import arguments
+from llmserving.explorers.slider import Slider
 from llmserving.kv_cache import kv_bytes
 from llmserving.units import format_number
 
@@ -29,7 +30,7 @@ class Control:
     def widget(self, start: float) -> Any:
         """A slider, or a drop-down list for a few named choices; `start` becomes a stop of its own if it is none."""
         stops = sorted({*self.stops, start})
-        kind = ipywidgets.Dropdown if self.dropdown else ipywidgets.SelectionSlider
+        kind = ipywidgets.Dropdown if self.dropdown else Slider
         return kind(
             options=[(self.written(stop), stop) for stop in stops],
             value=start,

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 import ipywidgets
 
 from llmserving.explorers.live import LiveExplorer, View, lines
+from llmserving.explorers.slider import Slider
 
 MomentT = TypeVar("MomentT")
 MOST_TOLD = 100  # moments in an output that stands still
@@ -23,10 +24,10 @@ class StepExplorer(LiveExplorer, Generic[MomentT]):
     def __init__(self, moments: Sequence[MomentT], name: str) -> None:
         self.moments = tuple(moments)
         last = len(self.moments) - 1
-        slider = ipywidgets.SelectionSlider(
+        slider = Slider(
             options=[(f"{number} of {last}", number) for number in range(last + 1)],
             description=name,
-            style={"description_width": "4em"},
+            label_width="4em",
             layout={"width": "34em", "max_width": "100%"},
         )
         super().__init__({"moment": slider}, ("moment",))
