@@ -104,7 +104,8 @@ def rereads(key: PartKey) -> list[str]:
         return [misconception.reread for misconception in key.misconceptions]
     assert isinstance(key, (ChoiceKey, ChainKey))
     own = [key.reread] if isinstance(key, ChainKey) else []
-    return own + [trap.reread for trap in key.traps.values()]
+    keys = key.every_variant if isinstance(key, ChoiceKey) else (key,)
+    return own + [trap.reread for one in keys for trap in one.traps.values()]
 
 
 @pytest.mark.parametrize("exercise_id", sorted(set(RUBRICS) & set(EXERCISES)))
@@ -165,7 +166,9 @@ def test_prose_is_plain(path: Path) -> None:
 def test_a_cell_that_draws_or_times_is_live_and_no_exercise_cell_is(path: Path) -> None:
     for cell in code_cells(path):
         is_live = LIVE_TAG in cell.metadata.get("tags", [])
-        draws = re.search(r"explorer|figures|hbm_bar|own_words|perf_counter|perplexity\(|recall\(", cell.source) is not None
+        draws = (
+            re.search(r"explorer|figures|hbm_bar|own_words|perf_counter|perplexity\(|recall\(", cell.source) is not None
+        )
         assert is_live == draws, cell.id
 
 

@@ -55,7 +55,8 @@ def test_axe_finds_a_serious_fault_and_looks_nowhere_else(context: BrowserContex
     page = context.new_page()
     page.set_content(
         """<html lang="en"><div id="named"><label>B <input type="range"></label></div>
-        <div id="nameless"><div role="slider" tabindex="0" aria-valuenow="1"></div><img src="data:,"></div><div id="empty"></div></html>"""
+        <div id="nameless"><div role="slider" tabindex="0" aria-valuenow="1"></div><img src="data:,"></div>
+        <div id="empty"></div></html>"""
     )
     assert faults(page.locator("#named")) == []
     found = faults(page.locator("#nameless"))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from grader.answer_key import KEY, Key, grade, reference_answers
-from grader.answer_key.key import ChainKey, ChoiceKey, ValueKey
+from grader.answer_key.key import ChainKey, ChoiceKey, Misconception, PartKey, Trap, ValueKey
 from grader.answer_key.solutions import number_forms, other_inputs, reference_inputs, stands_in, wrong_inputs
 from grader.answer_key.values import number_in_unit_of
 from hypothesis import given
@@ -22,12 +22,22 @@ from llmserving.exercises import EXERCISES, Exercise, collect
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.statement import statement_markdown
 
+from tests.variants import ways_to_ask
+
 LEARNERS = ["default", *(f"learner-{number}" for number in range(20))]
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
 
 
 def graded(exercise: Exercise, learner: str, parts: dict[str, Any]) -> Any:
     return KEY[exercise.id].grade(parts, learner)
+
+
+def mistakes_of(key: PartKey) -> list[Misconception | Trap]:
+    """Everything that has a name in the key of a part, in each variant of the question."""
+    if isinstance(key, ValueKey):
+        return list(key.misconceptions)
+    keys = key.every_variant if isinstance(key, ChoiceKey) else (key,)
+    return [trap for one in keys for trap in one.traps.values()]
 
 
 @every_exercise
@@ -69,8 +79,7 @@ def test_each_named_mistake_can_be_told_on_some_draw(exercise: Exercise) -> None
     """A mistake that gives the right number everywhere would be no mistake."""
     seen = {(wrong.part, wrong.name) for learner in LEARNERS for wrong in wrong_inputs(exercise, learner)}
     for name, key in KEY[exercise.id].parts.items():
-        mistakes = key.misconceptions if isinstance(key, ValueKey) else key.traps.values()
-        assert {(name, mistake.name) for mistake in mistakes} <= seen
+        assert {(name, mistake.name) for mistake in mistakes_of(key)} <= seen
 
 
 @every_exercise
@@ -288,8 +297,8 @@ def test_what_w4a16_saves_of_a_long_pass_is_a_small_share_on_every_draw() -> Non
         exercise = EXERCISES["L5.1B"]
         letter = {o.name: c for c, o in exercise.lettered_options(exercise.part_by_name["lever"], learner).items()}
         told = graded(exercise, learner, {"lever": letter["w4a16"]}).parts["lever"].message
-        share = float(re.search(r"takes ([\d.]+) % of the time", told)[1])
-        assert 0 < share < 4
+        (share,) = re.findall(r"takes ([\d.]+) % of the time", told)
+        assert 0 < float(share) < 4
 
 
 def test_half_the_size_is_told_that_keys_and_values_are_both_stored() -> None:
@@ -437,8 +446,7 @@ def test_that_scan_can_fail() -> None:
 @every_exercise
 def test_every_sentence_is_a_plain_sentence(exercise: Exercise) -> None:
     for key in KEY[exercise.id].parts.values():
-        mistakes = key.misconceptions if isinstance(key, ValueKey) else tuple(key.traps.values())
-        for mistake in mistakes:
+        for mistake in (mistakes := mistakes_of(key)):
             assert mistake.sentence.endswith(".")
             assert not set("<>{}!") & set(mistake.sentence)
             assert html.escape(mistake.sentence, quote=False) == mistake.sentence
@@ -529,15 +537,19 @@ def test_an_id_without_a_key_is_refused() -> None:
 
 
 def _lengths() -> dict[str, tuple[int, list[int]]]:
-    """Of each choice with options of its own, written as sentences: how long the right one is, and how long the others."""
+    """Of each choice with options of its own, written as sentences, in each of its variants: how long the right one is,
+    and how long the others."""
     found = {}
     for exercise in EXERCISES.values():
         for part in exercise.parts:
             key = KEY[exercise.id].parts[part.name]
             shared = sum(other.options == part.options for other in exercise.parts) > 1
             if isinstance(key, ChoiceKey) and part.letters is None and not shared:
-                length = {option.name: len(option.text) for option in part.options}
-                found[exercise.id] = (length.pop(key.right), list(length.values()))
+                for learner, numbers in ways_to_ask(exercise):
+                    options = exercise.lettered_options(part, learner).values()
+                    length = {option.name: len(option.text) for option in options}
+                    name = f"{exercise.id} {numbers.get('variant', '')}".strip()
+                    found[name] = (length.pop(key.on(numbers).right), list(length.values()))
     return found
 
 
@@ -556,7 +568,7 @@ def _tell_by_length(lengths: dict[str, tuple[int, list[int]]]) -> list[str]:
 
 def test_the_length_of_an_option_does_not_tell_that_it_is_right() -> None:
     lengths = _lengths()
-    assert len(lengths) > 20
+    assert len(lengths) > 50
     assert _tell_by_length(lengths) == []
 
 

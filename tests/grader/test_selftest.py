@@ -14,7 +14,7 @@ from grader.answer_key.rubrics import RUBRICS
 from grader.answer_key.solutions import WrongInput, reference_inputs, wrong_inputs
 from grader.course import find_notebooks
 from grader.render import METADATA
-from grader.selftest import release_checks, trials
+from grader.selftest import practice, release_checks, trials
 from grader.selftest.tally import (
     ALONE,
     CLEAN,
@@ -28,7 +28,8 @@ from grader.selftest.tally import (
     UNTOUCHED,
 )  # fmt: skip
 from grader.student_version import student_version
-from llmserving.exercises import EXERCISES, Exercise
+from llmserving import check
+from llmserving.exercises import EXERCISES, Exercise, session
 
 from grader import selftest
 
@@ -205,6 +206,38 @@ def test_a_reference_that_is_wrong_and_a_mistake_without_its_message_fail(
     assert "L2_3_int8_gb" in tally.failures[OTHERWISE][0]
     assert len(tally.failures[REFERENCE]) == 1
     assert "SC6 · not yet" in tally.failures[REFERENCE][0]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict[str, Any]]:
+    """What runs a call of check in this process, for the course's own learner, and keeps no record."""
+    monkeypatch.setenv(session.RECORDS_VARIABLE, "off")
+    monkeypatch.setenv(session.LEARNER_VARIABLE, "default")
+    return lambda source: eval(source, {"check": check})._repr_mimebundle_()
+
+
+def test_every_variant_is_answered_rightly_and_with_each_mistake_in_practice(
+    run: Callable[[str], dict[str, Any]],
+) -> None:
+    tally = practice.try_practice(run, [EXERCISES["TF3"], EXERCISES["L2.1"]], "here")
+    assert (tally.counts[REFERENCE], tally.counts[MISTAKES]) == (3, 3 * (1 + 3))
+    assert not tally.failures[REFERENCE] + tally.failures[MISTAKES]
+
+
+def test_a_variant_whose_reference_is_wrong_or_whose_mistake_is_not_named_fails(
+    run: Callable[[str], dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_the_course(exercise: Exercise, learner: str) -> dict[str, Any]:
+        return reference_inputs(exercise, "default") | {"reason": reference_inputs(exercise, learner)["reason"]}
+
+    def nobody(exercise: Exercise, learner: str) -> list[WrongInput]:
+        return [dataclasses.replace(wrong, name="nobody") for wrong in wrong_inputs(exercise, learner)]
+
+    monkeypatch.setattr(practice, "reference_inputs", of_the_course)
+    monkeypatch.setattr(practice, "wrong_inputs", nobody)
+    tally = practice.try_practice(run, [EXERCISES["TF3"]], "here")
+    assert [text.split(":")[1].strip() for text in tally.failures[REFERENCE]] == ["TF3#1", "TF3#3"]
+    assert len(tally.failures[MISTAKES]) == tally.counts[MISTAKES] > 0
 
 
 def test_an_instructor_s_solution_that_is_wrong_fails_and_the_command_says_so(

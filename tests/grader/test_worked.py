@@ -67,7 +67,7 @@ def test_every_equation_of_the_steps_holds(name: str) -> None:
 
 def equations(text: str) -> list[tuple[float, float]]:
     """Each product, quotient, sum or difference of numbers in `text` that is followed by = and a number."""
-    units = r"(?: (?:GB|TFLOP|ms|bytes|bits|billion|weights|slots|tokens|blocks)(?:/s)?)?"
+    units = r"(?: (?:GB|KB|MB|TB|TFLOP|ms|s|bytes|bits|billion|weights|slots|tokens|blocks|documents)(?:/s)?)?"
     term = rf"(?:{_NUMBER}|\({_NUMBER} - {_NUMBER}\)|\d+\^\d+){units}"
     expression = rf"((?:{term} [*/+-] )+{term}) = ({_NUMBER})"
     return [(float(eval(_plain(left))), float(_plain(right))) for left, right in re.findall(expression, text)]

@@ -362,3 +362,10 @@ def test_a_claim_is_set_in_italics_and_a_product_keeps_its_stars() -> None:
     assert "<em>The KV cache grows" in another("TF3")._repr_html_()
     assert "*The KV" not in repr(another("TF3"))
     assert "<code>2 * B * S * L * d_model * p</code>" in another("L1.2")._repr_html_()
+
+
+def test_a_claim_with_a_product_in_it_is_set_in_italics_whole() -> None:
+    drawn = [another("SE1"), another("SE1")]
+    assert [shown._repr_html_().count("<em>") for shown in drawn] == [1, 1]
+    assert "<em>KV cache = B * S * L * d_model * p bytes.</em>" in drawn[1]._repr_html_()
+    assert "writes: KV cache = B * S * L * d_model * p bytes.\n" in repr(drawn[1])

@@ -43,6 +43,8 @@ def test_no_two_parts_read_the_same_variable() -> None:
 def test_every_exercise_has_hints_points_and_an_effort(exercise: Exercise) -> None:
     assert exercise.points > 0
     assert 1 <= exercise.difficulty <= 5
+    assert 1 <= exercise.importance <= 5
+    assert f"importance {exercise.importance} of 5" in statement_markdown(exercise)
     assert exercise.minutes >= 1
     assert all(part.hints for part in exercise.parts)
 
@@ -194,7 +196,7 @@ def test_options_are_shuffled_for_each_learner() -> None:
                     letter
                     for learner in LEARNERS
                     for letter, shown in exercise.lettered_options(part, learner).items()
-                    if shown == option
+                    if shown.name == option.name
                 }
                 assert letters == set("ABCDEFGHIJKL"[: len(part.options)]), (exercise.id, option.name)
 
@@ -205,8 +207,12 @@ def test_no_name_or_text_of_the_public_half_says_which_option_is_right() -> None
     )
     for exercise, part in _parts():
         public = [exercise.statement, part.asks, *part.hints, *(f"{o.name} {o.text}" for o in part.options)]
+        public += [
+            f"{word}" for variant in (exercise.draw.course, *exercise.draw.variants) for word in variant.values()
+        ]
         assert not [text for text in public if telling.search(text)], exercise.id
-        quoted = [o.text for o in part.options for hint in part.hints if part.letters is None and o.text in hint]
+        shown = exercise.lettered_options(part, "default").values() if part.letters is None else ()
+        quoted = [o.text for o in shown for hint in part.hints if o.text in hint]
         assert not quoted, f"a hint of {exercise.id} quotes an option"
         letter = re.compile(r"\b(option|letter|answer) [A-L]\b")
         assert not [hint for hint in part.hints if letter.search(hint)], exercise.id

@@ -6,36 +6,14 @@ from llmserving import kv_bytes
 from llmserving.exercises import bank
 from llmserving.exercises.draws import Numbers
 
-from grader.answer_key.bank_kinds import choice, claim
+from grader.answer_key.bank_kinds import SAME, Changed, choice, claim
 from grader.answer_key.key import THREE_FIGURES, Answers, ChainKey, Key, Misconception, Trap, ValueKey
 from grader.answer_key.kv_mistakes import factor_mistakes
 from grader.answer_key.sizes import byte_mistakes
 
 _FACTORS = "The six factors"
-_LEVERS = "Three levers"
 _PHASES = "Two phases"
 
-
-TF1 = claim(
-    bank.TF1,
-    "layout",
-    "Count the dot products of one new token: one for every cached token, wherever its key lies.",
-    {
-        "skips_empty": (
-            "padding_was_computed",
-            "A slot without a token was never part of the dot products, reserved or not. What paging saves is memory.",
-        ),
-        "approximates": (
-            "paging_approximates",
-            "PagedAttention leaves nothing out: it gives the same result as attention over one contiguous cache.",
-        ),
-        "prefill_only": (
-            "saves_prefill_flops",
-            "The prompt's dot products are all computed too. Paging changes addresses, not arithmetic.",
-        ),
-    },
-    _LEVERS,
-)
 
 TF3 = claim(
     bank.TF3,
@@ -56,27 +34,7 @@ TF3 = claim(
         ),
     },
     _FACTORS,
-)
-
-TF4 = claim(
-    bank.TF4,
-    "orthogonal",
-    "One is about time and one about space: who runs in the next step, and where the cache of a request lies.",
-    {
-        "both_fill": (
-            "padding_is_memory",
-            "Padding in a batch costs time on the GPU; space that is reserved and not used costs memory. Two costs, two cures.",
-        ),
-        "part_of": (
-            "paging_needs_batching",
-            "Each works without the other: blocks help a static batch, and a continuous batch can reserve contiguous space.",
-        ),
-        "phases": (
-            "levers_by_phase",
-            "Both act on whole requests: scheduling and allocation concern the prompt and the generated tokens alike.",
-        ),
-    },
-    _LEVERS,
+    variants={"negated": Changed(true=True), "nine_times": SAME, "four_times": Changed(true=True)},
 )
 
 SE1 = choice(
@@ -88,6 +46,7 @@ SE1 = choice(
         "no_layers": ("one_layer", "Each layer computes keys and values of its own and keeps them."),
     },
     _FACTORS,
+    variants={"numbers": SAME},
 )
 
 SE2 = choice(
@@ -105,6 +64,7 @@ SE2 = choice(
         ),
     },
     _FACTORS,
+    variants={"numbers": SAME},
 )
 
 WH1 = Key(
@@ -160,4 +120,4 @@ EC8 = Key(
     },
 )
 
-KEYS_HERE = (TF1, TF3, TF4, SE1, SE2, WH1, EC8)
+KEYS_HERE = (TF3, SE1, SE2, WH1, EC8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llmserving.exercises import bank_limits as bank
 
-from grader.answer_key.bank_kinds import argument, claim
+from grader.answer_key.bank_kinds import SAME, Changed, argument, claim
 
 _WALLS = "Two walls"
 _THROUGHPUT = "Room becomes throughput"
@@ -29,6 +29,7 @@ TF9 = claim(
         ),
     },
     _WALLS,
+    variants={"negated": Changed(true=True), "doubled": SAME},
 )
 
 WH5 = argument(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from llmserving.exercises import bank_paging as bank
 
-from grader.answer_key.bank_kinds import choice, claim
+from grader.answer_key.bank_kinds import SAME, Changed, choice, claim
 from grader.answer_key.key import EXACT, Key, Misconception, ValueKey
 
 _RESERVE = "Reserve, or hand out"
 _TAIL = "Blocks and their tail"
 _SIZE = "How large a block"
-_SHARING = "Sharing, and copying on write"
 
 SE7 = choice(
     bank.SE7,
@@ -27,6 +26,7 @@ SE7 = choice(
         ),
     },
     _TAIL,
+    variants={"numbers": SAME},
 )
 
 SE8 = choice(
@@ -47,6 +47,7 @@ SE8 = choice(
         ),
     },
     _RESERVE,
+    variants={"twice_as_long": SAME},
 )
 
 TF6 = claim(
@@ -65,6 +66,7 @@ TF6 = claim(
         ),
     },
     _SIZE,
+    variants={"negated": Changed(true=True), "512": SAME},
 )
 
 EC1 = Key(
@@ -115,6 +117,17 @@ EC5 = choice(
         ),
     },
     _SIZE,
+    variants={
+        "busy": Changed(
+            right="much_more",
+            traps={
+                "as_before": (
+                    "waiting_forgotten",
+                    "Requests wait for memory here, and memory is what paging frees.",
+                )
+            },
+        )
+    },
 )
 
 EC7 = choice(
@@ -132,44 +145,25 @@ EC7 = choice(
         ),
     },
     _SIZE,
-)
-
-TF10 = claim(
-    bank.TF10,
-    "shared_blocks",
-    "The keys and values of a token depend on the tokens before it, and those are the same in both requests.",
-    {
-        "different_values": (
-            "later_tokens_change_earlier",
-            "No token looks ahead: what comes later changes nothing in the keys and values before it.",
-        ),
-        "merged_later": (
-            "merged_when_full",
-            "They are found to be equal when the second request comes, before anything is stored.",
-        ),
-        "whole_requests": (
-            "all_or_nothing",
-            "Sharing goes block by block, so a common beginning is enough.",
-        ),
+    variants={
+        "maximum": Changed(
+            right="same_as_contiguous",
+            traps={
+                "best_of_all": (
+                    "long_block_is_full",
+                    "A block of full length is taken for the first token, and a short request leaves most of it empty.",
+                ),
+                "no_waste_but_costs": (
+                    "costs_of_small_blocks",
+                    "A table of one entry is short, and what comes behind the last token lies empty.",
+                ),
+                "one_slot_each": (
+                    "one_slot_for_the_tail",
+                    "Everything behind the last token is empty, up to the full length. That is seldom one slot.",
+                ),
+            },
+        )
     },
-    _SHARING,
 )
 
-EC6 = choice(
-    bank.EC6,
-    "copy",
-    {
-        "last_wins": (
-            "shared_write",
-            "Then one of them would read the other's token. A block that two hold is not written to.",
-        ),
-        "refused": ("write_refused", "Nobody waits: there is a cheaper way, as long as a block is free."),
-        "two_slots": (
-            "two_stories_in_one_block",
-            "A block's slots are consecutive tokens of one text, and these two texts part here.",
-        ),
-    },
-    _SHARING,
-)
-
-KEYS_HERE = (SE7, SE8, TF6, EC1, EC5, EC7, TF10, EC6)
+KEYS_HERE = (SE7, SE8, TF6, EC1, EC5, EC7)

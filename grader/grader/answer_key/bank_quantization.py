@@ -6,7 +6,7 @@ from llmserving.exercises import bank_quantization as bank
 from llmserving.exercises.draws import Numbers
 from llmserving.quantization import dequantize, quantize
 
-from grader.answer_key.bank_kinds import argument, choice, claim
+from grader.answer_key.bank_kinds import SAME, Changed, argument, choice, claim
 from grader.answer_key.key import EXACT, THREE_FIGURES, Answers, Formula, Key, Misconception, ValueKey
 
 _STEP = "The step"
@@ -30,6 +30,7 @@ TF7 = claim(
         "ceiling_only": ("same_half_step", "Both stay within half a step, but of steps that are very different."),
     },
     _STEP,
+    variants={"negated": Changed(true=True), "int3_int6": SAME},
 )
 
 SE5 = choice(
@@ -47,6 +48,7 @@ SE5 = choice(
         ),
     },
     _ZERO_POINT,
+    variants={"numbers": SAME},
 )
 
 

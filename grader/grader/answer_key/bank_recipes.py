@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llmserving.exercises import bank_recipes as bank
 
-from grader.answer_key.bank_kinds import argument, choice, claim
+from grader.answer_key.bank_kinds import SAME, Changed, argument, choice, claim
 
 _NAMES = "Two names, two walls"
 _METHODS = "Three ways to choose the codes"
@@ -22,9 +22,24 @@ TF2 = claim(
             "int4_arithmetic",
             "The A16 says otherwise: the products are computed in sixteen bits, as before.",
         ),
-        "activations_too": ("activations_quantized", "W4A16 leaves the activations in sixteen bits."),
+        "activations_too": (
+            "activations_quantized",
+            "The A stands for activations, and the 16 for the bits that they keep.",
+        ),
     },
     _NAMES,
+    variants={
+        "negated": Changed(true=True),
+        "w8a16": Changed(
+            why_not="Ask what a long prompt waits for, and whether W8A16 leaves it less of that.",
+            traps={
+                "four_bit_math": (
+                    "int8_arithmetic",
+                    "The A16 says otherwise: the products are computed in sixteen bits, as before.",
+                )
+            },
+        ),
+    },
 )
 
 TF8 = claim(
@@ -47,13 +62,14 @@ TF8 = claim(
     },
     _NAMES,
     true=True,
+    variants={"negated": Changed(true=False), "room_for_both": Changed(true=False)},
 )
 
 SE4 = choice(
     bank.SE4,
     "activations_as_well",
     {
-        "activations_only": ("weights_forgotten", "The W stands for weights, and it comes with eight bits of its own."),
+        "activations_only": ("weights_forgotten", "The W stands for weights, and it comes with a number of its own."),
         "cache_as_well": (
             "cache_for_activations",
             "The A stands for activations. The KV cache has a format of its own.",
@@ -61,6 +77,7 @@ SE4 = choice(
         "eight_groups": ("bits_for_groups", "The numbers count bits. How large a group is, the name does not say."),
     },
     _NAMES,
+    variants={"fp16_matmul": SAME, "w4a4": SAME},
 )
 
 SE3 = choice(
@@ -78,6 +95,7 @@ SE3 = choice(
         ),
     },
     _METHODS,
+    variants={"makes_up_for": SAME},
 )
 
 WH2 = argument(

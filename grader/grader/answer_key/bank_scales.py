@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llmserving.exercises import bank_scales as scales
 
-from grader.answer_key.bank_kinds import argument, choice, claim
+from grader.answer_key.bank_kinds import SAME, Changed, argument, choice, claim
 
 _GROUPS = "Groups and outliers"
 _MODES = "Symmetric and asymmetric"
@@ -25,6 +25,7 @@ TF5 = claim(
         ),
     },
     _MODES,
+    variants={"negated": Changed(true=True)},
 )
 
 SE6 = choice(
@@ -42,6 +43,7 @@ SE6 = choice(
         "more_scales": ("scale_for_each_value", "Per-tensor stores a single scale, the fewest that there can be."),
     },
     _GROUPS,
+    variants={"rows": SAME},
 )
 
 WH4 = argument(

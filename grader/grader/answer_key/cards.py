@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from llmserving.exercises import cards
 
-from grader.answer_key.bank_kinds import choice
-from grader.answer_key.key import THREE_FIGURES, ChoiceKey, Key, Misconception, Trap, ValueKey
+from grader.answer_key.bank_kinds import SAME, Changed, choice
+from grader.answer_key.key import THREE_FIGURES, Key, Misconception, ValueKey
 
 _PHASES = "Two phases"
 _LEVERS = "Three levers"
@@ -67,100 +67,114 @@ KEYS_HERE = (
             "paged": ("memory_for_time", "It saves memory, not arithmetic."),
         },
         _NAMES,
+        variants={
+            "decode": Changed(
+                right="int4_weights",
+                traps={
+                    "kv_int8": (
+                        "cache_for_weights",
+                        "With a short context, the cache of one request is small beside the weights that each token reads.",
+                    ),
+                    "paged": ("memory_for_time", "It frees memory, and leaves each step as many bytes to read."),
+                    "w8a8": (
+                        "half_for_a_quarter",
+                        "It halves the bytes of a weight. Another of the four leaves fewer.",
+                    ),
+                },
+            )
+        },
     ),
-    Key(
+    choice(
         cards.SC1,
+        "memory",
         {
-            "answer": ChoiceKey(
-                "memory",
-                {
-                    "arithmetic": Trap(
-                        "decode_is_compute_bound",
-                        "With one token a request there is little to compute: a weight read serves a multiply-add or two.",
-                        _PHASES,
+            "arithmetic": (
+                "decode_is_compute_bound",
+                "With one token a request there is little to compute: a weight read serves a multiply-add or two.",
+            ),
+            "host_link": (
+                "weights_over_pcie",
+                "The weights stay in HBM, beside the GPU. They are read from there, not sent from the host.",
+            ),
+            "capacity": (
+                "capacity_for_bandwidth",
+                "Capacity limits how many requests fit. How fast a token comes depends on how fast HBM is read.",
+            ),
+        },
+        _PHASES,
+        variants={
+            "prefill": Changed(
+                right="arithmetic",
+                traps={
+                    "memory": (
+                        "prefill_is_memory_bound",
+                        "The whole prompt goes through in one pass: weights are read once for it, not once for each token.",
                     ),
-                    "host_link": Trap(
-                        "weights_over_pcie",
-                        "The weights stay in HBM, beside the GPU. They are read from there, not sent from the host.",
-                        _PHASES,
-                    ),
-                    "capacity": Trap(
-                        "capacity_for_bandwidth",
-                        "Capacity limits how many requests fit. How fast a token comes depends on how fast HBM is read.",
-                        _PHASES,
+                    "capacity": (
+                        "capacity_for_arithmetic",
+                        "Capacity limits how many requests fit. It does not set the pace of a pass.",
                     ),
                 },
             )
         },
     ),
-    Key(
+    choice(
         cards.SC2,
+        "size_minus_one",
         {
-            "answer": ChoiceKey(
-                "size_minus_one",
-                {
-                    "size": Trap(
-                        "whole_block_empty",
-                        "A block is taken when a token needs it, so it holds one token at least: one less than a whole block.",
-                        _LEVERS,
-                    ),
-                    "every_block": Trap(
-                        "waste_in_every_block",
-                        "A new block is taken only when the one before is full, so only the last can have empty slots.",
-                        _LEVERS,
-                    ),
-                    "reservation": Trap(
-                        "waste_of_reservation",
-                        "That is the waste of reserving the maximum length. Blocks are taken as the request grows.",
-                        _LEVERS,
-                    ),
-                },
-            )
+            "size": (
+                "whole_block_empty",
+                "A block is taken when a token needs it, so it holds one token at least: one less than a whole block.",
+            ),
+            "every_block": (
+                "waste_in_every_block",
+                "A new block is taken only when the one before is full, so only the last can have empty slots.",
+            ),
+            "reservation": (
+                "waste_of_reservation",
+                "That is the waste of reserving the maximum length. Blocks are taken as the request grows.",
+            ),
         },
+        _LEVERS,
+        variants={"blocks_of_32": SAME, "blocks_of_8": SAME, "blocks_of_16": SAME},
     ),
-    Key(
+    choice(
         cards.SC4,
+        "weight_only",
         {
-            "answer": ChoiceKey(
-                "weight_only",
-                {
-                    "swapped": Trap(
-                        "w_and_a_swapped", "The other way round: W stands for weights, A for activations.", _LEVERS
-                    ),
-                    "bytes": Trap("bytes_for_bits", "The numbers count bits. Four bytes would be FP32.", _LEVERS),
-                    "both_small": Trap(
-                        "a16_as_groups",
-                        "A16 says that activations keep 16 bits. The name tells nothing about groups.",
-                        _LEVERS,
-                    ),
-                },
+            "swapped": ("w_and_a_swapped", "The other way round: W stands for weights, A for activations."),
+            "bytes": ("bytes_for_bits", "The numbers count bits. Four bytes would be FP32."),
+            "both_small": (
+                "a16_as_groups",
+                "A16 says that activations keep 16 bits. The name tells nothing about groups.",
+            ),
+        },
+        _LEVERS,
+        variants={
+            "w8a16": Changed(
+                traps={"bytes": ("bytes_for_bits", "The numbers count bits. Eight bytes would be double precision.")}
             )
         },
     ),
-    Key(
+    choice(
         cards.SC6,
+        "unchanged",
         {
-            "answer": ChoiceKey(
-                "unchanged",
-                {
-                    "quarter": Trap(
-                        "kv_shrinks_with_weights",
-                        "The cache holds keys and values, which are activations. Its element size p is set apart from the "
-                        "weights' bits.",
-                        _WEIGHTS,
-                    ),
-                    "half": Trap(
-                        "keys_shrink_with_weights",
-                        "Keys and values are both computed with weights, and both are stored in the cache's own format.",
-                        _WEIGHTS,
-                    ),
-                    "grows": Trap(
-                        "scales_in_cache",
-                        "The scales of the groups belong to the weights and lie beside them, not in the cache.",
-                        _WEIGHTS,
-                    ),
-                },
-            )
+            "quarter": (
+                "kv_shrinks_with_weights",
+                "The cache holds keys and values, which are activations. Its element size p is set apart from the "
+                "weights' bits.",
+            ),
+            "half": (
+                "keys_shrink_with_weights",
+                "Keys and values are both computed with weights, and both are stored in the cache's own format.",
+            ),
+            "grows": (
+                "scales_in_cache",
+                "The scales of the groups belong to the weights and lie beside them, not in the cache.",
+            ),
         },
+        _WEIGHTS,
+        variants={"int8": SAME},
     ),
 )

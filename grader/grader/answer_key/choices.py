@@ -1,4 +1,4 @@
-"""Grading one letter: the right option, the one that earlier answers lead to, or the trap that the chosen one is."""
+"""Grading one letter: the right option of the variant that was drawn, the one that earlier answers lead to, or its trap."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ FOLLOWED = (
 
 
 def grade_choice(part: Part, key: ChoiceKey, chosen: Option, numbers: Numbers, own: Answers) -> PartVerdict:
-    if chosen.name == key.right:
+    drawn = key.on(numbers)
+    if chosen.name == drawn.right:
         return PartVerdict(part.points, part.points, "right", "Right.")
-    if key.carried_on is not None and chosen.name == key.carried_on(numbers, own):
+    if drawn.carried_on is not None and chosen.name == drawn.carried_on(numbers, own):
         return PartVerdict(part.points, part.points, "followed_through", FOLLOWED)
-    trap = key.traps[chosen.name]
+    trap = drawn.traps[chosen.name]
     sentence = trap.sentence if trap.on_draw is None else f"{trap.sentence} {trap.on_draw(numbers)}"
     return PartVerdict(0.0, part.points, "wrong", sentence, (trap.name,), trap.reread)

@@ -9,7 +9,7 @@ from itertools import permutations
 from typing import Any
 
 from llmserving.exercises.collect import data_of_answer
-from llmserving.exercises.draws import DEFAULT_LEARNER, Numbers
+from llmserving.exercises.draws import COURSE_VARIANT, DEFAULT_LEARNER, Numbers
 from llmserving.exercises.exercise import Exercise, Part
 from llmserving.exercises.verdict import Verdict
 
@@ -92,12 +92,22 @@ class ValueKey:
 class ChoiceKey:
     """right: the name of the right option; every other option has a trap.
 
+    variants: name of a variant of the question -> its own key, where it differs from that of the course's own.
     carried_on: the option to which the learner's own earlier numbers lead, where those decide.
     """
 
     right: str
     traps: Mapping[str, Trap]
+    variants: Mapping[str, ChoiceKey] = field(default_factory=dict)
     carried_on: Callable[[Numbers, Answers], str] | None = None
+
+    def on(self, numbers: Numbers) -> ChoiceKey:
+        """The key of the variant that was drawn."""
+        return self.variants.get(numbers.get("variant", COURSE_VARIANT), self)
+
+    @property
+    def every_variant(self) -> tuple[ChoiceKey, ...]:
+        return (self, *self.variants.values())
 
 
 @dataclass(frozen=True)
@@ -139,6 +149,7 @@ class Key:
             raise ValueError(f"the key of {self.exercise.id} has the parts {list(self.parts)}, the exercise has others")
         for part in self.exercise.parts:
             _require_traps(self.exercise, part, self.parts[part.name])
+            _require_known_variants(self.exercise, part, self.parts[part.name])
 
     def grade(self, answer: Any, learner: str = DEFAULT_LEARNER) -> Verdict:
         """The verdict on this exercise alone: one value, a list in the order of the parts, or a dict by part name."""
@@ -150,7 +161,15 @@ class Key:
 def _require_traps(exercise: Exercise, part: Part, key: PartKey) -> None:
     if isinstance(key, ValueKey):
         return
-    right = {key.right} if isinstance(key, ChoiceKey) else set(key.follows)
-    wrong = {option.name for option in part.options} - right
-    if wrong != set(key.traps) or not right <= {option.name for option in part.options}:
-        raise ValueError(f"{exercise.id}.{part.name}: each wrong option needs its own trap, and only they do")
+    options = {option.name for option in part.options}
+    for one in key.every_variant if isinstance(key, ChoiceKey) else (key,):
+        right = {one.right} if isinstance(one, ChoiceKey) else set(one.follows)
+        if options - right != set(one.traps) or not right <= options:
+            raise ValueError(f"{exercise.id}.{part.name}: each wrong option needs its own trap, and only they do")
+
+
+def _require_known_variants(exercise: Exercise, part: Part, key: PartKey) -> None:
+    if isinstance(key, ChoiceKey):
+        unknown = set(key.variants) - {other["variant"] for other in exercise.draw.variants}
+        if unknown:
+            raise ValueError(f"{exercise.id}.{part.name}: the exercise has no variant {', '.join(sorted(unknown))}")

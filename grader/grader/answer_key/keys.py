@@ -6,11 +6,13 @@ from llmserving.exercises.catalogue import EXERCISES
 
 from grader.answer_key import (
     bank,
+    bank_levers,
     bank_limits,
     bank_paging,
     bank_quantization,
     bank_recipes,
     bank_scales,
+    bank_sharing,
     cards,
     level1,
     level2,
@@ -27,7 +29,7 @@ KEY: dict[str, Key] = {
     key.exercise.id: key
     for topic in (
         level1, level2, level3_paging, level3_quantization, level3_recipe, level4, level5_chat, level5_batch, cards, bank,
-        bank_paging, bank_quantization, bank_scales, bank_recipes, bank_limits,
+        bank_levers, bank_paging, bank_sharing, bank_quantization, bank_scales, bank_recipes, bank_limits,
     )
     for key in topic.KEYS_HERE
 }  # fmt: skip

@@ -25,6 +25,16 @@ RUBRICS: dict[str, tuple[str, ...]] = {
         "a single outlier sets the range, and the step of all that share its scale",
         "a group with a scale of its own has a step after its own values, so an outlier costs its group alone",
     ),
+    "WH5": (
+        "paging leaves hardly any reserved memory empty, so the same HBM holds many more requests at once",
+        "a larger batch gets more tokens out of each reading of the weights",
+        "one request alone goes the same way: the same steps, reads and products",
+    ),
+    "WH6": (
+        "each GPU reads its own share of the weights from HBM at every step",
+        "it computes the products of that share alone, so bytes and arithmetic shrink together",
+        "the GPUs exchange partial results in every layer, which comes on top",
+    ),
     "ST1": (
         "weight-only quantization reads fewer bytes a weight, and decode waits for bytes",
         "the weights are expanded before each product, which adds work",

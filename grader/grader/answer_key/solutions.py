@@ -64,7 +64,7 @@ def _right(exercise: Exercise, part: Part, learner: str) -> Written:
         return _plain(reference_answers(exercise, learner)[part.name])
     letters = _letter_of(exercise, part, learner)
     if isinstance(key, ChoiceKey):
-        return letters[key.right]
+        return letters[key.on(exercise.numbers(learner)).right]
     return "".join(letters[name] for name in key.orders[0])
 
 
@@ -96,7 +96,7 @@ def _wrong(exercise: Exercise, part: Part, learner: str) -> Iterator[WrongInput]
         return
     letters = _letter_of(exercise, part, learner)
     if isinstance(key, ChoiceKey):
-        for option, trap in key.traps.items():
+        for option, trap in key.on(exercise.numbers(learner)).traps.items():
             yield WrongInput(part.name, trap.name, letters[option], trap.sentence)
         return
     order = [letters[name] for name in key.orders[0]]

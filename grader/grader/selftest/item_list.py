@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from llmserving.exercises import EXERCISES, Exercise
+from llmserving.exercises import Exercise
 from llmserving.exercises.collect import data_of_answer
 from llmserving.exercises.course import LEVELS
 from llmserving.units import format_number

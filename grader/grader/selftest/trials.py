@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from llmserving.exercises import Exercise
-from llmserving.exercises.card import VERDICT_MIME
+from llmserving.exercises.draws import DEFAULT_LEARNER
 
-from grader.answer_key.solutions import WrongInput, other_inputs, reference_inputs, wrong_inputs
+from grader.answer_key.solutions import other_inputs, reference_inputs, wrong_inputs
 from grader.course import read_notebook
 from grader.selftest.cells import cells_to_run, exercises_of, name_of, of_role, role_of
 from grader.selftest.kernel_session import kernel
+from grader.selftest.practice import try_practice
 from grader.selftest.release_checks import look_at
+from grader.selftest.shown import is_told, told
 from grader.selftest.tally import ALONE, INSTRUCTOR, MISTAKES, OTHERWISE, REFERENCE, UNTOUCHED, Tally
 from grader.student_version import student_version
 
@@ -45,7 +45,7 @@ def try_release(path: Path, learner: str) -> Tally:
             trouble = shown.get("error") or shown.get("stderr")
             tally.expect(ALONE, not trouble, f"{where}: the cell {cell.source[:40]!r} gave {trouble}")
             if role_of(cell) == "check":
-                tally.expect(UNTOUCHED, shown.get("text/plain") == "0.0", f"{where}: {name_of(cell)} {_told(shown)}")
+                tally.expect(UNTOUCHED, shown.get("text/plain") == "0.0", f"{where}: {name_of(cell)} {told(shown)}")
         answer_cells = {name_of(cell): cell.source for cell in of_role(released, "answer")}
         checks = [cell for cell in of_role(released, "check") if name_of(cell) in answer_cells]
         for name, inputs in ((OTHERWISE, other_inputs), (REFERENCE, reference_inputs)):
@@ -60,20 +60,12 @@ def try_release(path: Path, learner: str) -> Tally:
                     variable = exercise.part_by_name[wrong.part].variable
                     run(filled(answer_cells[name_of(cell)], {**right, variable: wrong.written}))
                     shown = run(cell.source)
-                    said = f"{where}: {variable} = {wrong.written!r} is {wrong.name}, but: {_told(shown)}"
-                    tally.expect(MISTAKES, _is_told(exercise, wrong, cell, shown), said)
+                    said = f"{where}: {variable} = {wrong.written!r} is {wrong.name}, but: {told(shown)}"
+                    tally.expect(MISTAKES, is_told(exercise, wrong, cell.metadata.nbgrader.points, shown), said)
             run(filled(answer_cells[name_of(cell)], right))
+        if learner == DEFAULT_LEARNER:
+            tally.add(try_practice(run, [exercise for cell in checks for exercise in exercises_of(cell)], where))
     return tally
-
-
-def _is_told(exercise: Exercise, wrong: WrongInput, cell: Any, shown: Mapping[str, Any]) -> bool:
-    verdict = shown.get(VERDICT_MIME, {}).get(exercise.id, {"diagnoses": [], "states": {}})
-    return (
-        wrong.name in verdict["diagnoses"]
-        and verdict["states"].get(wrong.part) in ("wrong", "partly")
-        and float(shown.get("text/plain", "nan")) < cell.metadata.nbgrader.points
-        and wrong.sentence.replace("`", "") in _told(shown)
-    )
 
 
 def filled(answer_cell: str, values: Mapping[str, Any]) -> str:
@@ -85,12 +77,7 @@ def filled(answer_cell: str, values: Mapping[str, Any]) -> str:
 
 def _expect_all_points(tally: Tally, name: str, where: str, cell: Any, shown: Mapping[str, Any]) -> None:
     points = sum(exercise.points for exercise in exercises_of(cell))
-    tally.expect(name, shown.get("text/plain") == repr(float(points)), f"{where}: {name_of(cell)}: {_told(shown)}")
-
-
-def _told(shown: Mapping[str, Any]) -> str:
-    """The card as a reader sees it."""
-    return str(shown.get("error") or html.unescape(re.sub(r"<[^>]+>", "", shown.get("text/html", "nothing"))))
+    tally.expect(name, shown.get("text/plain") == repr(float(points)), f"{where}: {name_of(cell)}: {told(shown)}")
 
 
 def _values(cell: Any, inputs: Inputs, learner: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from llmserving.exercises import session
 from llmserving.exercises.catalogue import EXERCISES, GROUPS, unknown_id
 from llmserving.exercises.collect import collect, data_of_answer
+from llmserving.exercises.draws import PRACTICE_MARK
 
 _PRACTICE = re.compile(r"(.+)#(\d{1,9})")
 
@@ -35,7 +36,7 @@ class Asked:
         own = whose(learner)
         self.ids = (base,) if base in EXERCISES else GROUPS[base]
         self.draw = practice.group(2) if practice else None
-        self.learner = f"{own}#{self.draw}" if self.draw else own
+        self.learner = f"{own}{PRACTICE_MARK}{self.draw}" if self.draw else own
 
     @property
     def practice(self) -> bool:

@@ -1,29 +1,13 @@
-"""The question bank of levels 1 and 2: true or false with the reason, find the error, why, edge cases."""
+"""The question bank of the KV cache and the phases, levels 1 and 2: true or false, find the error, why, an edge case."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from llmserving.exercises.bank_kinds import find_the_error, true_or_false
-from llmserving.exercises.draws import Draw
+from llmserving.exercises.draws import Draw, variant
 from llmserving.exercises.exercise import Exercise, Option, Part
 from llmserving.exercises.level2 import draw_shape, shape_numbers
-
-TF1 = true_or_false(
-    "TF1",
-    "L1/three_levers",
-    "PagedAttention cuts the FLOPs of attention.",
-    (
-        Option("approximates", "attention over blocks leaves out the tokens that matter least"),
-        Option("layout", "it changes where keys and values lie; the dot products and the softmax are the same"),
-        Option("prefill_only", "it saves dot products, though only those of the prompt"),
-        Option(
-            "skips_empty", "slots reserved for a request and never used are skipped, which saves their dot products"
-        ),
-    ),
-    "Does any query meet fewer keys because the keys lie elsewhere?",
-    group="L1.levers",
-)
 
 TF3 = true_or_false(
     "TF3",
@@ -37,20 +21,12 @@ TF3 = true_or_false(
     ),
     "How many bytes does token 1,001 add, and how many did token 11 add?",
     group="L1.cache",
-)
-
-TF4 = true_or_false(
-    "TF4",
-    "L1/three_levers",
-    "Continuous batching and PagedAttention are two names for one mechanism.",
-    (
-        Option("both_fill", "both fill the memory that padding in a batch would waste"),
-        Option("orthogonal", "one picks who runs in a step, the other where their KV lies"),
-        Option("part_of", "PagedAttention is the part of continuous batching that works on the KV cache"),
-        Option("phases", "one works in prefill and the other in decode, side by side"),
+    importance=5,
+    variants=(
+        variant("negated", "The KV cache grows in proportion to the number of cached tokens."),
+        variant("nine_times", "From 2,000 to 6,000 cached tokens, the KV cache becomes nine times as large."),
+        variant("four_times", "From 2,000 to 8,000 cached tokens, the KV cache becomes four times as large."),
     ),
-    "Could an engine have one of them without the other?",
-    group="L1.levers",
 )
 
 SE1 = find_the_error(
@@ -65,6 +41,13 @@ SE1 = find_the_error(
     ),
     "Count what one token leaves behind in one layer.",
     group="L1.cache",
+    importance=5,
+    variants=(
+        variant(
+            "numbers",
+            "With S = 2048, L = 32, d_model = 4096 and p = 2, one request caches 2048 * 32 * 4096 * 2 bytes.",
+        ),
+    ),
 )
 
 SE2 = find_the_error(
@@ -79,6 +62,13 @@ SE2 = find_the_error(
     ),
     "How many heads are there, and what does each of them store?",
     group="L1.cache",
+    importance=4,
+    variants=(
+        variant(
+            "numbers",
+            "In multi-head attention with 32 heads of 128 numbers, a token leaves a key of 128 numbers in each layer.",
+        ),
+    ),
 )
 
 WH1 = Exercise(
@@ -113,6 +103,7 @@ WH1 = Exercise(
     draw=Draw("WH1"),
     difficulty=3,
     minutes=4,
+    importance=5,
 )
 
 
@@ -146,7 +137,8 @@ EC8 = Exercise(
     ),
     difficulty=1,
     minutes=2,
+    importance=2,
     version=2,
 )
 
-EXERCISES_HERE = (TF1, TF3, TF4, SE1, SE2, WH1, EC8)
+EXERCISES_HERE = (TF3, SE1, SE2, WH1, EC8)

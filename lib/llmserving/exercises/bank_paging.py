@@ -1,11 +1,11 @@
-"""The question bank of paging: what it wastes and what it does not, block sizes, sharing."""
+"""The question bank of paging: what it wastes and what it does not, and how large a block should be."""
 
 from __future__ import annotations
 
 import random
 
 from llmserving.exercises.bank_kinds import find_the_error, predict, true_or_false
-from llmserving.exercises.draws import Draw, Numbers
+from llmserving.exercises.draws import Draw, Numbers, variant
 from llmserving.exercises.exercise import Exercise, Option, Part
 
 _NOTEBOOK = "L3/paging"
@@ -22,6 +22,8 @@ SE7 = find_the_error(
     ),
     "Which block of a request need not be full?",
     "L3.waste",
+    importance=4,
+    variants=(variant("numbers", "With blocks of 16 tokens, a request of 100 tokens wastes no KV-cache memory."),),
 )
 
 SE8 = find_the_error(
@@ -36,6 +38,13 @@ SE8 = find_the_error(
     ),
     "Where did the empty slots of L3.1 come from? Was anything computed for them?",
     "L3.waste",
+    importance=3,
+    variants=(
+        variant(
+            "twice_as_long",
+            "Without paging, twice the tokens t waste four times the memory, since attention compares all pairs.",
+        ),
+    ),
 )
 
 TF6 = true_or_false(
@@ -50,6 +59,11 @@ TF6 = true_or_false(
     ),
     "Look at both columns of the table above: what falls as blocks grow, and what rises?",
     "L3.waste",
+    importance=4,
+    variants=(
+        variant("negated", "A block_size can be too large."),
+        variant("512", "For requests of a few hundred tokens, a block_size of 512 is a better choice than one of 16."),
+    ),
 )
 
 
@@ -80,67 +94,58 @@ EC1 = Exercise(
     draw=Draw("EC1", _exact_multiple(8, 16), _draw_multiple),
     difficulty=1,
     minutes=1,
+    importance=3,
     group="L3.edges",
 )
 
 EC5 = predict(
     "EC5",
-    "One short request, alone",
+    "Paging, switched on",
     _NOTEBOOK,
     "A GPU serves one request at a time, with a short prompt, and memory is plentiful. Paging is switched on. What becomes of "
     "the tokens a second?",
     (
         Option("as_before", "hardly anything: no other request waits for the memory that is saved"),
         Option("faster_attention", "they rise, since attention reads fewer slots than were reserved"),
-        Option("much_more", "they rise as much as in a busy server, since the waste is the same"),
+        Option("much_more", "{more}"),
         Option("slower_by_half", "they fall by half, since every read goes through the block table first"),
     ),
     "What does a busy server do with the memory that paging frees? Is there anybody here to use it?",
     "L3.edges",
+    importance=3,
+    words={"more": "they rise as much as in a busy server, since the waste is the same"},
+    variants=(
+        variant(
+            "busy",
+            "A server keeps requests waiting for KV-cache memory, and most of that memory is reserved and empty. Paging is "
+            "switched on. What becomes of the tokens a second?",
+            more="they rise, since the memory that is saved takes in more requests",
+        ),
+    ),
 )
 
 EC7 = predict(
     "EC7",
-    "Blocks of one token",
+    "block_size at its limit",
     _NOTEBOOK,
     "Somebody sets block_size to 1. What is the result?",
     (
         Option("best_of_all", "the best there is: nothing is wasted, and nothing else changes"),
         Option("no_waste_but_costs", "no slot is empty, but tables grow long and reads may lie scattered"),
         Option("one_slot_each", "one slot of each request stays empty, as it is taken in advance"),
-        Option("same_as_contiguous", "the same as one contiguous stretch, since tokens follow one another"),
+        Option("same_as_contiguous", "the same as one contiguous stretch, {since}"),
     ),
     "Count what stays empty, then the entries of the block table, and think of what a kernel likes to read.",
     "L3.edges",
-)
-
-TF10 = true_or_false(
-    "TF10",
-    _NOTEBOOK,
-    "Two requests that begin with the same system prompt must each store its keys and values.",
-    (
-        Option("different_values", "their keys and values differ, since the requests go on differently"),
-        Option("merged_later", "they are stored twice, and merged only when the memory is full"),
-        Option("shared_blocks", "both block tables can name the same blocks for the beginning they share"),
-        Option("whole_requests", "only requests that are equal to the end can share anything at all"),
+    importance=2,
+    words={"since": "since tokens follow one another"},
+    variants=(
+        variant(
+            "maximum",
+            "Somebody sets block_size to the maximum length of a request. What is the result?",
+            since="reserved at full length",
+        ),
     ),
-    "On which tokens do the keys and values of the system prompt depend?",
-    "L3.sharing",
 )
 
-EC6 = predict(
-    "EC6",
-    "Two writers, one block",
-    _NOTEBOOK,
-    "Two requests share a partly filled block, and both are about to write their next token into it. What happens?",
-    (
-        Option("copy", "the first to write gets a copy of its own; the other keeps the block"),
-        Option("last_wins", "both write into the same slot, and the later of the two tokens stays"),
-        Option("refused", "the second write is refused until the first request has come to its end"),
-        Option("two_slots", "each writes into the next free slot of the shared block, one after the other"),
-    ),
-    "What would the other request read, if one wrote into the block that both hold?",
-    "L3.sharing",
-)
-
-EXERCISES_HERE = (SE7, SE8, TF6, EC1, EC5, EC7, TF10, EC6)
+EXERCISES_HERE = (SE7, SE8, TF6, EC1, EC5, EC7)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from llmserving.exercises.bank_kinds import argument, find_the_error, true_or_false
-from llmserving.exercises.draws import Draw, Numbers
+from llmserving.exercises.draws import Draw, Numbers, variant
 from llmserving.exercises.exercise import Exercise, Option, Part
 
 _NOTEBOOK = "L3/quantization"
@@ -22,6 +22,11 @@ TF7 = true_or_false(
     ),
     "What did the two steps of L3.2 have to do with each other?",
     "L3.step",
+    importance=4,
+    variants=(
+        variant("negated", "From INT8 to INT4 the rounding errors can grow to far more than twice their size."),
+        variant("int3_int6", "A model in INT3 loses exactly twice as much accuracy as in INT6."),
+    ),
 )
 
 SE5 = find_the_error(
@@ -36,6 +41,10 @@ SE5 = find_the_error(
     ),
     "Try the colleague's z on a small range of your own: what do its two ends and the value 0 come back as?",
     "L3.step",
+    importance=3,
+    variants=(
+        variant("numbers", "With r_min = -0.6 and a step of s = 0.1, the zero-point is z = round(-0.6 / 0.1) = -6."),
+    ),
 )
 
 
@@ -64,6 +73,7 @@ EC2 = Exercise(
     draw=Draw("EC2", _halfway(0.04), lambda rng: _halfway(rng.choice([0.02, 0.06, 0.08, 0.12, 0.16, 0.24, 0.3]))),
     difficulty=1,
     minutes=1,
+    importance=4,
     group="L3.ends",
 )
 
@@ -119,6 +129,7 @@ def _beyond(id: str, title: str, end: str, value: str) -> Exercise:
         draw=_FAR_OUT,
         difficulty=2,
         minutes=2,
+        importance=3,
         group="L3.ends",
     )
 
@@ -145,6 +156,7 @@ WH3 = argument(
         "Follow one value that lies outside: its code, what b bits make of it, and what clipping does instead.",
     ),
     group="L3.ends",
+    importance=3,
 )
 
 EXERCISES_HERE = (TF7, SE5, EC2, EC3, EC4, WH3)

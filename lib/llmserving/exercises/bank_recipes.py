@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from llmserving.exercises.bank_kinds import argument, find_the_error, true_or_false
+from llmserving.exercises.draws import variant
 from llmserving.exercises.exercise import Option
 
 _NOTEBOOK = "L3/recipes"
@@ -13,12 +14,28 @@ TF2 = true_or_false(
     "W4A16 always speeds prefill up.",
     (
         Option("activations_too", "it quantizes the activations as well, and those dominate prefill"),
-        Option("bytes_everywhere", "a quarter of the bytes to read shortens a pass in either phase"),
-        Option("four_bit_math", "its products are computed in four bits, at four times the rate"),
+        Option("bytes_everywhere", "{share} of the bytes to read shortens a pass in either phase"),
+        Option("four_bit_math", "its products are computed in {bits} bits, at {rate} the rate"),
         Option("waits_for_arithmetic", "prefill waits for arithmetic, and expanding the weights adds some"),
     ),
-    "In which number format does W4A16 multiply?",
+    "In which number format does {name} multiply?",
     "L3.names",
+    importance=5,
+    words={"name": "W4A16", "share": "a quarter", "bits": "four", "rate": "four times"},
+    variants=(
+        variant(
+            "negated",
+            "W4A16 can leave a long prefill as slow as it was, or make it slower.",
+        ),
+        variant(
+            "w8a16",
+            "W8A16 always speeds prefill up.",
+            name="W8A16",
+            share="half",
+            bits="eight",
+            rate="twice",
+        ),
+    ),
 )
 
 TF8 = true_or_false(
@@ -33,6 +50,11 @@ TF8 = true_or_false(
     ),
     "What does a matmul read, and what does it make of it on the way?",
     "L3.names",
+    importance=4,
+    variants=(
+        variant("negated", "A server with quantized weights has to keep an FP16 copy of them as well."),
+        variant("room_for_both", "To serve 70 billion weights in INT4, there has to be room for them in FP16 too."),
+    ),
 )
 
 SE4 = find_the_error(
@@ -40,13 +62,21 @@ SE4 = find_the_error(
     _NOTEBOOK,
     "W8A8 quantizes the weights only.",
     (
-        Option("activations_as_well", "the activations are quantized as well, for a matmul in INT8"),
+        Option("activations_as_well", "the activations are quantized as well, for a matmul in INT{bits}"),
         Option("activations_only", "it quantizes the activations only, and the weights stay in 16 bits"),
         Option("cache_as_well", "it quantizes weights and KV cache, and leaves the activations"),
-        Option("eight_groups", "the two eights count the groups of a row, and not the bits"),
+        Option("eight_groups", "the two {number}s count the groups of a row, and not the bits"),
     ),
     "Read the name letter by letter.",
     "L3.names",
+    importance=4,
+    words={"bits": 8, "number": "eight"},
+    variants=(
+        variant(
+            "fp16_matmul", "W8A8 leaves the activations in 16 bits and multiplies in FP16.", bits=8, number="eight"
+        ),
+        variant("w4a4", "W4A4 quantizes the weights only.", bits=4, number="four"),
+    ),
 )
 
 SE3 = find_the_error(
@@ -61,6 +91,13 @@ SE3 = find_the_error(
     ),
     "Hold the sentence against the table above, one column after the other, for each of the three methods.",
     None,
+    importance=3,
+    variants=(
+        variant(
+            "makes_up_for",
+            "AWQ uses the Hessian of a layer's inputs, so that the other weights make up for the rounding of one.",
+        ),
+    ),
 )
 
 WH2 = argument(
@@ -84,6 +121,7 @@ WH2 = argument(
         "Then what becomes of those bytes, what it costs to undo, and what is left of the step.",
     ),
     group="L3.why",
+    importance=4,
 )
 
 ST1 = argument(
@@ -106,6 +144,7 @@ ST1 = argument(
     ),
     question="Why does weight-only quantization win in decode, and why can it lose in prefill?",
     group="L3.why",
+    importance=5,
 )
 
 EXERCISES_HERE = (TF2, TF8, SE4, SE3, WH2, ST1)

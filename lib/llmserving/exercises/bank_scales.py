@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from llmserving.exercises.bank_kinds import argument, find_the_error, true_or_false
+from llmserving.exercises.draws import variant
 from llmserving.exercises.exercise import Option
 
 _NOTEBOOK = "L3/quantization"
@@ -19,6 +20,10 @@ TF5 = true_or_false(
     ),
     "Compare the two on weights around zero, then on values that are never negative.",
     "L3.groups",
+    importance=2,
+    variants=(
+        variant("negated", "For some tensors symmetric quantization, with z = 0, is a better choice than asymmetric."),
+    ),
 )
 
 SE6 = find_the_error(
@@ -33,6 +38,13 @@ SE6 = find_the_error(
     ),
     "How many values have to share one step, in each of the two?",
     "L3.groups",
+    importance=4,
+    variants=(
+        variant(
+            "rows",
+            "One scale for the 4,096 rows of a weight is finer than a scale for each row, since it has seen all the values.",
+        ),
+    ),
 )
 
 WH4 = argument(
@@ -54,6 +66,7 @@ WH4 = argument(
         "Who pays for an outlier: the outlier, or those who share its scale?",
     ),
     group="L3.groups",
+    importance=4,
 )  # fmt: skip
 
 EXERCISES_HERE = (TF5, SE6, WH4)

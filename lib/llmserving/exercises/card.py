@@ -16,8 +16,8 @@ VERDICT_MIME = "application/vnd.llmserving.verdicts+json"
 
 # Signs and words say what the edge colour says; the colours hold 3:1 against JupyterLab's light and dark background.
 _EDGE = {"right": "#2e8b57", "partly": "#b8860b", "wrong": "#c2543b", "plain": "#5f7f9f"}
-# A star with a space beside it multiplies.
-_EMPHASIS = re.compile(r"\*(\S[^*]*?\S)\*")
+# A star between spaces multiplies, inside what is emphasised too.
+_EMPHASIS = re.compile(r"\*(?! )((?:[^*]| \* )+?)(?<! )\*")
 
 _SIGN = {"right": "✓ ", "partly": "◐ ", "wrong": "✗ ", "plain": ""}
 

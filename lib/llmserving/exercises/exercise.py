@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from llmserving.exercises.draws import Draw, Numbers, seeded
+from llmserving.exercises.draws import Draw, Numbers, seeded, with_numbers
 
 Kind = Literal["value", "choice", "chain"]
 Quantity = Literal["bytes", "count", "ratio", "fraction", "real", "integer"]
@@ -15,7 +15,7 @@ Quantity = Literal["bytes", "count", "ratio", "fraction", "real", "integer"]
 
 @dataclass(frozen=True)
 class Option:
-    """One thing to choose: `name` is what the key knows it by, `text` what the learner reads."""
+    """One thing to choose: `name` is what the key knows it by, `text` the template of what the learner reads."""
 
     name: str
     text: str
@@ -68,7 +68,7 @@ class Exercise:
     draw: Draw
     difficulty: int
     minutes: int
-    importance: int = 3
+    importance: int
     version: int = 1
     builds_on: tuple[str, ...] = ()
     group: str | None = None
@@ -89,8 +89,9 @@ class Exercise:
         return self.draw.numbers(learner)
 
     def lettered_options(self, part: Part, learner: str) -> dict[str, Option]:
-        """Letter -> option, in the order that this learner sees: shuffled, unless the letters are fixed."""
-        options = list(part.options)
+        """Letter -> option with its text filled in, as this learner sees them: shuffled, unless the letters are fixed."""
+        numbers = self.numbers(learner)
+        options = [replace(option, text=with_numbers(option.text, numbers)) for option in part.options]
         if part.letters is None:
             seeded("options", self.id, " ".join(option.name for option in options), learner).shuffle(options)
         return dict(zip(part.all_letters, options, strict=True))

@@ -44,6 +44,7 @@ L1_1 = Exercise(
     draw=Draw("L1.1", _tokens(500), _prompt_length),
     difficulty=1,
     minutes=3,
+    importance=5,
 )
 
 _MEANINGS = (
@@ -83,6 +84,7 @@ L1_2 = Exercise(
     draw=Draw("L1.2"),
     difficulty=1,
     minutes=4,
+    importance=5,
 )
 
 _COSTS = (
@@ -115,6 +117,7 @@ L1_3 = Exercise(
     draw=Draw("L1.3"),
     difficulty=2,
     minutes=3,
+    importance=4,
 )
 
 EXERCISES_HERE = (L1_1, L1_2, L1_3)

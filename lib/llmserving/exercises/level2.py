@@ -73,6 +73,7 @@ L2_1 = Exercise(
     draw=KV_DRAW,
     difficulty=2,
     minutes=4,
+    importance=5,
     version=2,
 )
 
@@ -103,6 +104,7 @@ L2_2 = Exercise(
     draw=KV_DRAW,
     difficulty=2,
     minutes=3,
+    importance=4,
     version=2,
     builds_on=("L2.1",),
 )
@@ -150,6 +152,7 @@ L2_3 = Exercise(
     draw=Draw("L2.3", _weights(13), lambda rng: _weights(rng.choice([3, 6, 7, 9, 11, 14, 20, 27, 30, 34, 40, 65]))),
     difficulty=2,
     minutes=4,
+    importance=4,
     version=2,
 )
 

@@ -98,6 +98,7 @@ L3_1 = Exercise(
     draw=Draw("L3.1", reservation_numbers(2048, 120, 16), _draw_reservation, tail_is_partial),
     difficulty=3,
     minutes=6,
+    importance=5,
 )
 
 EXERCISES_HERE = (L3_1,)

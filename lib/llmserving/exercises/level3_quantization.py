@@ -77,6 +77,7 @@ L3_2 = Exercise(
     draw=Draw("L3.2", range_numbers(-0.6, 0.9), _draw_range, _range_holds_zero_and_leans),
     difficulty=3,
     minutes=7,
+    importance=5,
 )  # fmt: skip
 
 EXERCISES_HERE = (L3_2,)

@@ -114,6 +114,7 @@ L3_3 = Exercise(
     draw=Draw("L3.3", prefill_numbers("a100-80gb", 13, 16, 1024), _draw_prefill, _far_beyond_the_ridge),
     difficulty=4,
     minutes=10,
+    importance=5,
 )
 
 EXERCISES_HERE = (L3_3,)

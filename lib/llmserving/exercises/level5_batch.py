@@ -49,7 +49,7 @@ def _barely_fits_and_computes(n: Numbers) -> bool:
     """Weights and cache fit with little left; a pass lies far beyond the ridge; the last block is partly full."""
     taken = (n["weights_gb"] + n["kv_gb"]) / n["memory_gb"]
     empty = -n["length"] % n["block_size"]
-    return (
+    return bool(
         n["weights_gb"] > 0.6 * n["memory_gb"]
         and 0.95 < taken < 1
         and n["tokens"] > 20 * n["fp16_tflops"] / n["bandwidth_tb"]

@@ -16,7 +16,13 @@ from llmserving.exercises.faults import Data, fault_verdict
 from llmserving.exercises.statement import fill, lettered_list
 from llmserving.exercises.verdict import State
 
-PLACEMENT = {"L1": ("SC1", "answer"), "L2": ("L2.1", "kv_gb"), "L3": ("SC3", "ratio")}
+PLACEMENT = {
+    "L1": ("SC1", "answer"),
+    "L2": ("L2.1", "kv_gb"),
+    "L3": ("SC3", "ratio"),
+    "L4": ("TF9", "reason"),
+    "L5": ("L5.1B", "lever"),
+}
 """Level -> the exercise and the part of it that stand for the level."""
 
 _DRAW = "#0"  # another() counts from 1, so the question of the placement never comes as practice

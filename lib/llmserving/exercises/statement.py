@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from llmserving.exercises.draws import DEFAULT_LEARNER
+from llmserving.exercises.draws import DEFAULT_LEARNER, with_numbers
 from llmserving.exercises.exercise import Exercise, Option
 from llmserving.units import format_number
 
@@ -32,12 +32,8 @@ def lettered_list(letters: Mapping[str, Option]) -> str:
 
 
 def fill(template: str, exercise: Exercise, learner: str) -> str:
-    """`template` with the learner's numbers in place; whole numbers are grouped in thousands."""
-    shown = {
-        name: format_number(value) if isinstance(value, (int, float)) else value
-        for name, value in exercise.numbers(learner).items()
-    }
-    return template.format_map(shown)
+    """`template` with the learner's numbers in place."""
+    return with_numbers(template, exercise.numbers(learner))
 
 
 def answer_stub(exercise: Exercise) -> str:
@@ -48,8 +44,8 @@ def answer_stub(exercise: Exercise) -> str:
 def _effort(exercise: Exercise) -> str:
     points = format_number(exercise.points)
     return (
-        f"difficulty {exercise.difficulty} of 5 · about {_plural(exercise.minutes, 'minute')} · "
-        f"{points} {'point' if exercise.points == 1 else 'points'}"
+        f"difficulty {exercise.difficulty} of 5 · importance {exercise.importance} of 5 · "
+        f"about {_plural(exercise.minutes, 'minute')} · {points} {'point' if exercise.points == 1 else 'points'}"
     )
 
 

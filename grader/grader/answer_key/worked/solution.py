@@ -12,11 +12,13 @@ from grader.answer_key.grading import reference_answers
 from grader.answer_key.key import ChainKey, ChoiceKey, PartKey, ValueKey
 from grader.answer_key.keys import KEY
 from grader.answer_key.rubrics import RUBRICS
-from grader.answer_key.worked import bank, level1, level2, level3
+from grader.answer_key.worked import bank, level1, level2, level3, level4, level5
 from grader.answer_key.worked.steps import Steps, written_answer
 
 STEPS: dict[str, dict[str, Steps]] = {
-    name: dict(parts) for topic in (level1, level2, level3, bank) for name, parts in topic.STEPS_HERE.items()
+    name: dict(parts)
+    for topic in (level1, level2, level3, level4, level5, bank)
+    for name, parts in topic.STEPS_HERE.items()
 }
 
 
@@ -48,15 +50,15 @@ def _steps(exercise: Exercise, part: Part, key: PartKey, learner: str) -> str:
 
 def _choice(exercise: Exercise, part: Part, key: ChoiceKey, learner: str, own: Steps | None) -> str:
     """The right letter, and why: in words of its own, or else what each other option is, as the verdict on it says."""
-    numbers = exercise.numbers(learner)
+    numbers, answers = exercise.numbers(learner), reference_answers(exercise, learner)
     right, others = "", []
     for letter, option in exercise.lettered_options(part, learner).items():
-        verdict, text = grade_choice(part, key, option, numbers), fill(option.text, exercise, learner)
+        verdict, text = grade_choice(part, key, option, numbers, answers), fill(option.text, exercise, learner)
         if verdict.state == "right":
             right = f"**{letter}**, {text}."
         else:
             others.append(verdict.message if part.letters else f'Not {letter}, "{text}": {verdict.message}')
-    return own(numbers, {}, right) if own is not None else "\n".join([right, *others])
+    return own(numbers, answers, right) if own is not None else "\n".join([right, *others])
 
 
 def _chain(exercise: Exercise, part: Part, key: ChainKey, learner: str) -> str:
