@@ -6,6 +6,7 @@ The browser is driven by the same helpers as in tests/browser; the terminal's pi
 from __future__ import annotations
 
 import html
+import io
 import sys
 import tempfile
 from pathlib import Path
@@ -18,9 +19,11 @@ sys.path.insert(0, str(ROOT))
 
 from tests import skips  # noqa: E402
 from tests.browser.formgrader import open_formgrader, open_submissions  # noqa: E402
-from tests.browser.jupyter import Lab, jupyter_lab  # noqa: E402
+from tests.browser.jupyter import THEMES, Lab, Theme, jupyter_lab  # noqa: E402
 from tests.browser.notebook_page import open_notebook, shut_side_bar  # noqa: E402
 from tests.browser.small_class import LEVEL, make_class, say  # noqa: E402
+from tests.browser.touring import answer_wrongly, leave_the_explorer, move_the_control  # noqa: E402
+from tests.browser.tours import TOURS, Tour  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 MARGIN = 8.0
@@ -47,6 +50,12 @@ def picture_the_learner(browser: Browser, folder: Path) -> None:
         picture_the_slider(context, lab, learn)
         picture_the_mistake(context, lab, learn)
         context.close()
+        for theme in THEMES:
+            lab.use_theme(theme)
+            context = new_context(browser, width=860, height=1000)
+            for level, tour in TOURS.items():
+                picture_a_level(context, lab, learn, level, tour, theme)
+            context.close()
 
 
 def picture_the_slider(context: BrowserContext, lab: Lab, learn: Path) -> None:
@@ -80,6 +89,24 @@ def picture_the_mistake(context: BrowserContext, lab: Lab, learn: Path) -> None:
     )
 
 
+def picture_a_level(context: BrowserContext, lab: Lab, learn: Path, level: str, tour: Tour, theme: Theme) -> None:
+    """Its explorer with a control moved, and below it the card of a wrong answer."""
+    notebook = open_notebook(context, lab, learn, f"{tour.notebook}.ipynb")
+    shut_side_bar(notebook.page)
+    explorer = move_the_control(notebook, tour).locator(".jp-OutputArea-output").screenshot()
+    leave_the_explorer(notebook, tour)
+    card, sentence = answer_wrongly(notebook, tour)
+    expect(card).to_contain_text(sentence)
+    above, below = (Image.open(io.BytesIO(taken)).convert("RGB") for taken in (explorer, card.screenshot()))
+    size = (max(above.width, below.width), above.height + below.height + round(2 * MARGIN))
+    both = Image.new("RGB", size, above.getpixel((0, 0)))
+    both.paste(above, (0, 0))
+    both.paste(below, (0, size[1] - below.height))
+    keep(both, PICTURES / f"{level}_{theme}.png")
+    notebook.page.close()
+    lab.stop_kernels()
+
+
 def picture_the_instructor(browser: Browser, folder: Path) -> None:
     course = make_class(folder / "class")
     said = [
@@ -111,11 +138,13 @@ def box_of(locator: Locator) -> FloatRect:
 
 
 def save(page: Page, name: str, clip: FloatRect) -> None:
-    """A screenshot in 256 colours: a third of the size, and to the eye the same."""
-    path = PICTURES / name
-    page.screenshot(path=path, clip=clip, full_page=page.url == "about:blank")
-    with Image.open(path) as picture:
-        picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+    taken = page.screenshot(clip=clip, full_page=page.url == "about:blank")
+    keep(Image.open(io.BytesIO(taken)).convert("RGB"), PICTURES / name)
+
+
+def keep(picture: Image.Image, path: Path) -> None:
+    """In 256 colours: a third of the size, and to the eye the same."""
+    picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1000} kB")
 
 

@@ -27,7 +27,24 @@ from tests.notebook_runs import NOTEBOOKS, ROOT, run_offline
 
 NAMES = [level.name for level in LEVELS]
 IN_ORDER = [exercise.id for level in LEVELS for exercise in level.exercises]
+LARGEST_PICTURE_BYTES = 150_000
 each_level = pytest.mark.parametrize("level", NAMES)
+
+
+@each_level
+def test_the_readme_shows_the_level_in_both_themes_and_says_what_is_seen(level: str) -> None:
+    readme = (ROOT / "README.md").read_text()
+    shown = re.search(
+        rf'<picture><source [^>]*dark[^>]*srcset="([^"]*{level}_dark[^"]*)">\s*<img ([^>]*)></picture>', readme
+    )
+    assert shown, f"no picture of {level}: make pictures makes it, and the README's table of levels takes it"
+    light = re.search(rf'src="(docs/pictures/{level}_light.png)"', shown[2])
+    words = re.search(r'alt="([^"]+)"', shown[2])
+    assert light
+    assert words
+    assert len(words[1].split()) > 10
+    for path in (shown[1], light[1]):
+        assert 10_000 < (ROOT / path).stat().st_size < LARGEST_PICTURE_BYTES, path
 
 
 def test_an_exercise_builds_only_on_those_before_it() -> None:

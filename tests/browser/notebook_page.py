@@ -122,7 +122,8 @@ class NotebookPage:
 
 
 def source_of(cell: Locator) -> str:
-    return "\n".join(cell.locator(".cm-line").all_inner_texts())
+    """What stands in the cell, also where it lies so far off that the browser does not lay it out."""
+    return "\n".join(cell.locator(".cm-line").all_text_contents())
 
 
 def open_notebook(context: BrowserContext, lab: Lab, root: Path, path: str) -> NotebookPage:

@@ -28,11 +28,19 @@ TOURS: Mapping[str, Tour] = {
         before="Fits:", after="Does not fit:", check="SC1",
     ),
     "L2": Tour(
-        "L2/kv_size", "factors-explorer", "B, requests", ("End",),
+        "L2/kv_size", "factors-explorer", "B, requests", ("ArrowRight",) * 4,
         before="Fits:", after="Does not fit:", check="L2.2",
     ),
     "L3": Tour(
-        "L3/recipes", "roofline-explorer", "Prompt tokens", ("Home",),
+        "L3/recipes", "roofline-explorer", "Prompt tokens", ("ArrowLeft",) * 4,
         before="prefill is compute-bound", after="prefill is memory-bound", check="SE3",
+    ),
+    "L4": Tour(
+        "L4/budget", "budget-explorer", "Requests", ("ArrowRight",),
+        before="Fits:", after="Does not fit:", check="L4.1",
+    ),
+    "L5": Tour(
+        "L5/clinic", "hbm-explorer", "B, requests", ("ArrowRight",) * 2,
+        before="Fits:", after="Does not fit:", check="L5.1A",
     ),
 }  # fmt: skip

@@ -41,6 +41,14 @@ def test_the_whole_course_with_the_learners_numbers_and_no_answers(learn: Path) 
         assert all(cell.get("outputs", []) == [] for cell in nbformat.read(path, as_version=4).cells)
 
 
+def test_start_here_stands_before_the_other_pages_and_the_levels() -> None:
+    names = [str(name) for name in course_files(COURSE)]
+    pages = [name for name in names if "/" not in name]
+    assert pages[0] == "START_HERE.ipynb"
+    assert "GLOSSARY.ipynb" in pages
+    assert names[: len(pages)] == pages
+
+
 def test_what_is_there_is_never_touched(learn: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (learn / "L2" / "kv_size.ipynb").write_text("my own work, broken or not")
     (learn / "L1" / "kv_cache.ipynb").unlink()

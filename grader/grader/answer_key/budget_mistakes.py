@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from llmserving.exercises.draws import Numbers
 from llmserving.units import GB, GiB
 
-from grader.answer_key.key import Formula, Misconception
+from grader.answer_key.key import Answers, Formula, Misconception
 from grader.answer_key.sizes import UNITS
 
 FITS = "Orange and teal together"
@@ -30,16 +31,26 @@ class Buckets:
         return lambda n, a: self.weights(n, a) + self.one(n, a)
 
 
-def _mistake(name: str, wrong: Formula, sentence: str, reread: str = FITS) -> Misconception:
-    return Misconception(name, wrong, sentence, reread)
+def total_of(of: Buckets) -> Formula:
+    """Weights and cache added up, from earlier answers."""
+    return lambda n, a: of.weights(n, a) + of.cache(n, a)
+
+
+def headroom(n: Numbers, a: Answers) -> float:
+    """What the memory has left beside the total of the same exercise."""
+    return n["memory_gb"] - a["total_gb"]  # type: ignore[no-any-return]
+
+
+def wrong(name: str, formula: Formula, sentence: str, reread: str = FITS) -> Misconception:
+    return Misconception(name, formula, sentence, reread)
 
 
 def total_mistakes(of: Buckets) -> tuple[Misconception, ...]:
     """For weights and cache together."""
     return (
-        _mistake("weights_forgotten", of.cache, "That is the cache alone. The weights lie in the same memory."),
-        _mistake("cache_forgotten", of.weights, "Those are the weights alone. The cache lies in the same memory."),
-        _mistake(
+        wrong("weights_forgotten", of.cache, "That is the cache alone. The weights lie in the same memory."),
+        wrong("cache_forgotten", of.weights, "Those are the weights alone. The cache lies in the same memory."),
+        wrong(
             "one_request",
             of.weights_and_one(),
             "That has the cache of one request beside the weights. All of them run at once.",
@@ -57,44 +68,44 @@ def headroom_mistakes(of: Buckets) -> tuple[Misconception, ...]:
         return lambda n, a: factor * of.total(n, a)
 
     return (
-        _mistake(
+        wrong(
             "weights_not_deducted",
             left_beside(of.cache),
             "That takes the cache off the memory. The weights lie in it too.",
         ),
-        _mistake(
+        wrong(
             "cache_not_deducted",
             left_beside(of.weights),
             "That takes the weights off the memory. The cache lies in it too.",
         ),
-        _mistake(
+        wrong(
             "one_request",
             left_beside(of.weights_and_one()),
             "That takes off the cache of one request. All of them run at once.",
         ),
-        _mistake(
+        wrong(
             "sign_turned",
             lambda n, a: of.total(n, a) - n["memory_gb"],
             "That is what is taken less what there is. Headroom is the memory less what is taken.",
         ),
-        _mistake(
+        wrong(
             "engine_s_share",
             left_beside(of.total, 0.9),
             "That begins with the share of the memory that an engine hands out. The formula begins with all of it.",
         ),
-        _mistake(
+        wrong(
             "memory_in_gib",
             left_beside(of.total, GiB / GB),
             "That takes the memory in GiB, units of 2³⁰ bytes, and the buckets in GB.",
             UNITS,
         ),
-        _mistake(
+        wrong(
             "buckets_in_gib",
             left_beside(total_times(GB / GiB)),
             "That takes buckets in GiB, units of 2³⁰ bytes, off a memory in GB.",
             UNITS,
         ),
-        _mistake(
+        wrong(
             "mb_for_gb",
             lambda n, a: 1000 * (n["memory_gb"] - of.total(n, a)),
             "The size is right, counted in MB; the answer is asked for in GB.",

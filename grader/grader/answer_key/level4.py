@@ -8,7 +8,17 @@ from llmserving.exercises.draws import Numbers
 from llmserving.overheads import activation_bytes, other_bytes
 from llmserving.units import format_bytes, format_number
 
-from grader.answer_key.budget_mistakes import FITS, Buckets, earlier, headroom_mistakes, total_mistakes
+from grader.answer_key import int4_budget
+from grader.answer_key.budget_mistakes import (
+    FITS,
+    Buckets,
+    earlier,
+    headroom,
+    headroom_mistakes,
+    total_mistakes,
+    total_of,
+    wrong,
+)
 from grader.answer_key.extra_requests import EXTRA_REQUESTS
 from grader.answer_key.key import (
     THREE_FIGURES,
@@ -17,7 +27,6 @@ from grader.answer_key.key import (
     ChoiceKey,
     Formula,
     Key,
-    Misconception,
     Trap,
     ValueKey,
     times,
@@ -27,14 +36,13 @@ from grader.answer_key.sizes import gigabyte_mistakes
 
 _WEIGHTS = "Bytes a weight"
 _ENGINE = "What an engine keeps beside them"
-_UNTOUCHED = "What INT4 weights leave alone"
 
 _FP16 = Buckets(earlier("weights_gb"), earlier("one_gb"), earlier("kv_gb"), earlier("total_gb"))
-_INT4 = Buckets(earlier("weights_gb"), earlier("L4.1.one_gb"), earlier("L4.1.kv_gb"), earlier("total_gb"))
+_total = total_of(_FP16)
 
 
-def _weights_gb(bits: int, group_size: int | None = None) -> Formula:
-    return lambda n, a: weight_bytes(n["parameters"], bits, group_size) / GB
+def _weights_gb(bits: int) -> Formula:
+    return lambda n, a: weight_bytes(n["parameters"], bits) / GB
 
 
 def _one_gb(n: Numbers, a: Answers) -> float:
@@ -43,18 +51,6 @@ def _one_gb(n: Numbers, a: Answers) -> float:
 
 def _kv_gb(n: Numbers, a: Answers) -> float:
     return n["B"] * a["one_gb"]  # type: ignore[no-any-return]
-
-
-def _total(of: Buckets) -> Formula:
-    return lambda n, a: of.weights(n, a) + of.cache(n, a)
-
-
-def _headroom(n: Numbers, a: Answers) -> float:
-    return n["memory_gb"] - a["total_gb"]  # type: ignore[no-any-return]
-
-
-def _wrong(name: str, formula: Formula, sentence: str, reread: str) -> Misconception:
-    return Misconception(name, formula, sentence, reread)
 
 
 def _engine_keeps(n: Numbers) -> str:
@@ -70,7 +66,7 @@ _ONE = ValueKey(
     _one_gb,
     THREE_FIGURES,
     (
-        _wrong(
+        wrong(
             "batch_for_one",
             times(_one_gb, lambda n, a: n["B"]),
             "That is the cache of the whole batch. Asked is the share of one request in it.",
@@ -85,7 +81,7 @@ _KV = ValueKey(
     _kv_gb,
     THREE_FIGURES,
     (
-        _wrong(
+        wrong(
             "weights_counted",
             lambda n, a: _kv_gb(n, a) + a["weights_gb"],
             "That has the weights in it as well. They are the other bucket.",
@@ -100,8 +96,8 @@ _FP16_WEIGHTS = ValueKey(
     _weights_gb(16),
     THREE_FIGURES,
     (
-        _wrong("fp32_for_fp16", _weights_gb(32), "That counts four bytes a weight, FP32. FP16 takes two.", _WEIGHTS),
-        _wrong("int8_for_fp16", _weights_gb(8), "That counts one byte a weight, INT8. FP16 takes two.", _WEIGHTS),
+        wrong("fp32_for_fp16", _weights_gb(32), "That counts four bytes a weight, FP32. FP16 takes two.", _WEIGHTS),
+        wrong("int8_for_fp16", _weights_gb(8), "That counts one byte a weight, INT8. FP16 takes two.", _WEIGHTS),
         *gigabyte_mistakes(_weights_gb(16)),
     ),
 )
@@ -130,91 +126,6 @@ _DEPLOY = ChoiceKey(
 )
 
 
-def _a_quarter(n: Numbers, a: Answers) -> float:
-    return a["L4.1.weights_gb"] / 4
-
-
-_INT4_WEIGHTS = ValueKey(
-    _a_quarter,
-    THREE_FIGURES,
-    (
-        _wrong(
-            "int4_as_one_byte",
-            times(_a_quarter, 2),
-            "That counts a whole byte a weight, which is INT8. Two INT4 weights share one byte.",
-            _WEIGHTS,
-        ),
-        _wrong("as_before", times(_a_quarter, 4), "Those are the weights in FP16. Now they are in INT4.", _WEIGHTS),
-        _wrong(
-            "saved_for_left",
-            times(_a_quarter, 3),
-            "That is what INT4 saves. Asked is what the weights still take.",
-            _WEIGHTS,
-        ),
-        _wrong(
-            "scales_counted",
-            _weights_gb(4, group_size=128),
-            "That has a scale for each group of 128 in it. An engine stores them; the question leaves them aside.",
-            _WEIGHTS,
-        ),
-        *gigabyte_mistakes(_a_quarter),
-    ),
-)
-
-
-def _shrunk_total(n: Numbers, a: Answers) -> float:
-    return a["weights_gb"] + a["L4.1.kv_gb"] / 4
-
-
-_INT4_TOTAL = ValueKey(
-    _total(_INT4),
-    THREE_FIGURES,
-    (
-        _wrong(
-            "cache_shrinks_with_weights",
-            _shrunk_total,
-            "That shrinks the cache as well. Keys and values are no weights, and have a format of their own.",
-            _UNTOUCHED,
-        ),
-        _wrong(
-            "as_before",
-            earlier("L4.1.total_gb"),
-            "That is the total with the weights in FP16. Now they take less.",
-            _UNTOUCHED,
-        ),
-        *total_mistakes(_INT4),
-        *gigabyte_mistakes(_total(_INT4)),
-    ),
-)
-
-_STILL_FITS = ChoiceKey(
-    "true",
-    {"false": Trap("does_not_fit", "Hold your total against the memory, both in GB.", FITS)},
-    carried_on=lambda n, a: "false" if a["total_gb"] > n["memory_gb"] else "true",
-)
-
-_INT4_HEADROOM = ValueKey(
-    _headroom,
-    THREE_FIGURES,
-    (
-        _wrong(
-            "cache_shrinks_with_weights",
-            lambda n, a: n["memory_gb"] - _shrunk_total(n, a),
-            "That shrinks the cache as well. Keys and values are no weights, and have a format of their own.",
-            _UNTOUCHED,
-        ),
-        _wrong(
-            "saved_for_left",
-            lambda n, a: 3 * _a_quarter(n, a),
-            "That is what the weights have given up. Something was left before, too.",
-            _UNTOUCHED,
-        ),
-        _wrong("as_before", earlier("L4.1.headroom_gb"), "That is what was left with FP16 weights.", _UNTOUCHED),
-        *headroom_mistakes(_INT4),
-    ),
-    difference=True,
-)
-
 KEYS_HERE = (
     Key(
         level4.L4_1,
@@ -222,20 +133,18 @@ KEYS_HERE = (
             "weights_gb": _FP16_WEIGHTS,
             "one_gb": _ONE,
             "kv_gb": _KV,
-            "total_gb": ValueKey(
-                _total(_FP16), THREE_FIGURES, (*total_mistakes(_FP16), *gigabyte_mistakes(_total(_FP16)))
-            ),
-            "headroom_gb": ValueKey(_headroom, TWO_DECIMALS, headroom_mistakes(_FP16), difference=True),
+            "total_gb": ValueKey(_total, THREE_FIGURES, (*total_mistakes(_FP16), *gigabyte_mistakes(_total))),
+            "headroom_gb": ValueKey(headroom, TWO_DECIMALS, headroom_mistakes(_FP16), difference=True),
             "deploy": _DEPLOY,
         },
     ),
     Key(
         level4.L4_2,
         {
-            "weights_gb": _INT4_WEIGHTS,
-            "total_gb": _INT4_TOTAL,
-            "fits": _STILL_FITS,
-            "headroom_gb": _INT4_HEADROOM,
+            "weights_gb": int4_budget.WEIGHTS,
+            "total_gb": int4_budget.TOTAL,
+            "fits": int4_budget.STILL_FITS,
+            "headroom_gb": int4_budget.HEADROOM,
         },
     ),
     Key(level4.L4_3, {"extra": EXTRA_REQUESTS}),

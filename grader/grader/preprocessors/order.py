@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.preprocessors.cells import NBGRADER, source_of
+from grader.preprocessors.cells import NBGRADER, runs, source_of
 from grader.preprocessors.names import may_set_anything, names_set, names_used
 
 
@@ -82,10 +82,10 @@ def _own(cells: Sequence[Any], ranks: Mapping[str, int]) -> list[Own]:
 
 
 def _set_at(released: Sequence[Any]) -> dict[str, int]:
-    """Name -> rank of the first released cell that sets it."""
+    """Name -> rank of the first released cell that sets it when grading, which runs no live cells."""
     set_at: dict[str, int] = {}
     for rank, cell in enumerate(released):
-        for name in names_set(source_of(cell)) if cell.cell_type == "code" else ():
+        for name in names_set(source_of(cell)) if runs(cell) else ():
             set_at.setdefault(name, rank)
     return set_at
 

@@ -2,71 +2,18 @@
 
 from __future__ import annotations
 
-import random
-
-from llmserving.exercises.draws import Draw, Numbers
-from llmserving.exercises.exercise import Exercise, Option, Part
+from llmserving.exercises.exercise import Exercise, Option, Part, Quantity
+from llmserving.exercises.level5_draws import BATCH_DRAW
 from llmserving.exercises.level5_links import BATCH_LINKS, LEVERS
-from llmserving.hardware import GPUS
-from llmserving.units import GB, KB
-from llmserving.weights import weight_bytes
-
-_GPUS = ("a100-40gb", "a100-80gb", "h100-80gb", "h100-pcie-80gb", "l40s-48gb", "rtx-4090")
-# (billions of weights, layers) of models with 8 KV heads of 128.
-_MODELS = ((8, 32), (14, 40), (14, 48), (15, 40), (17, 48), (32, 64), (34, 48))
-_KV_ELEMENTS = 2 * 8 * 128
-BLOCK_SIZE = 16
-
-
-def batch_numbers(gpu: str, model: tuple[int, int], prompts: int, length: int) -> Numbers:
-    """`left_mb`: what two buckets, the weights and the cache of these prompts, leave free."""
-    card, (billions, layers) = GPUS[gpu], model
-    slot, weights = layers * _KV_ELEMENTS * 2, weight_bytes(billions * 1e9, 16)
-    return {
-        "gpu": gpu,
-        "billions": billions,
-        "prompts": prompts,
-        "length": length,
-        "tokens": prompts * length,
-        "block_size": BLOCK_SIZE,
-        "slot_kb": slot / KB,
-        "weights_gb": weights / GB,
-        "memory_gb": card.sold_bytes / GB,
-        "kv_gb": prompts * length * slot / GB,
-        "bandwidth_tb": card.bandwidth_bytes_per_s / 1e12,
-        "fp16_tflops": card.peak_flops["fp16"] / 1e12,
-        "int8_tops": card.peak_flops["int8"] / 1e12,
-    }
-
-
-def _draw_batch(rng: random.Random) -> Numbers:
-    return batch_numbers(
-        rng.choice(_GPUS), rng.choice(_MODELS), rng.choice([6, 8, 10, 12, 16]), rng.randrange(2500, 9900, 10)
-    )
-
-
-def _barely_fits_and_computes(n: Numbers) -> bool:
-    """Weights and cache fit with little left; a pass lies far beyond the ridge; the last block is partly full."""
-    taken = (n["weights_gb"] + n["kv_gb"]) / n["memory_gb"]
-    empty = -n["length"] % n["block_size"]
-    return bool(
-        n["weights_gb"] > 0.6 * n["memory_gb"]
-        and 0.95 < taken < 1
-        and n["tokens"] > 20 * n["fp16_tflops"] / n["bandwidth_tb"]
-        and 2 <= empty <= n["block_size"] - 2
-        and 2 * empty != n["block_size"]
-    )
-
 
 _SECONDS_HINTS = (
     "Every weight meets every token of the pass, in a multiplication and an addition.",
     "A neighbour: one billion weights and 50,000 tokens are 100 TFLOP; at 100 TFLOP/s they take a second.",
 )
-_PHASE_HINTS = ("How many tokens does a document bring, and how many does its summary add?",)
 
 
-def _value(name: str, asks: str, hints: tuple[str, ...], quantity: str, unit: str | None = None) -> Part:
-    return Part(name, f"L5_1B_{name}", "value", asks, hints, quantity=quantity, unit=unit)  # type: ignore[arg-type]
+def _value(name: str, asks: str, hints: tuple[str, ...], quantity: Quantity, unit: str | None = None) -> Part:
+    return Part(name, f"L5_1B_{name}", "value", asks, hints, quantity=quantity, unit=unit)
 
 
 def _choice(name: str, asks: str, hint: str, options: tuple[Option, ...], points: float = 1) -> Part:
@@ -88,7 +35,7 @@ L5_1B = Exercise(
         _choice(
             "phase",
             "which phase takes most of the time",
-            _PHASE_HINTS[0],
+            "How many tokens does a document bring, and how many does its summary add?",
             (
                 Option("both", "both alike, since each document goes through both"),
                 Option("decode", "decode: the summary comes out a token at a time"),
@@ -162,7 +109,7 @@ L5_1B = Exercise(
             options=BATCH_LINKS,
         ),
     ),
-    draw=Draw("L5.1B", batch_numbers("h100-80gb", (34, 48), 8, 7450), _draw_batch, _barely_fits_and_computes),
+    draw=BATCH_DRAW,
     difficulty=5,
     minutes=12,
     importance=5,

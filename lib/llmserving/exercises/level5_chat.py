@@ -2,67 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import random
-
-from llmserving.exercises.draws import Draw, Numbers
-from llmserving.exercises.exercise import Exercise, Option, Part
-from llmserving.exercises.level3_paging import reservation_numbers, tail_is_partial
+from llmserving.exercises.exercise import Exercise, Option, Part, Quantity
+from llmserving.exercises.level5_draws import CHAT_DRAW
 from llmserving.exercises.level5_links import CHAT_LINKS, LEVERS
-from llmserving.hardware import GPUS
-from llmserving.kv_cache import kv_bytes
-from llmserving.units import GB, KB
-from llmserving.weights import weight_bytes
-
-_GPUS = ("a100-40gb", "a100-80gb", "h100-80gb", "h200-141gb", "l40s-48gb", "rtx-a6000")
-# (billions of weights, layers, hidden size): multi-head models.
-_SHAPES = ((7, 32, 4096), (13, 40, 5120), (30, 48, 7168))
-
-
-def chat_numbers(gpu: str, shape: tuple[int, int, int], used: int, max_len: int, block_size: int) -> Numbers:
-    """`running`: the chats whose reservations fit beside the weights, two buckets and nothing else."""
-    billions, layers, d_model = shape
-    memory, weights = GPUS[gpu].sold_bytes, weight_bytes(billions * 1e9, 16)
-    slot = kv_bytes(1, 1, layers, d_model)
-    return {
-        **reservation_numbers(max_len, used, block_size),
-        "gpu": gpu,
-        "billions": billions,
-        "memory_gb": memory / GB,
-        "weights_gb": weights / GB,
-        "slot_kb": slot / KB,
-        "running": (memory - weights) // (max_len * slot),
-    }
-
-
-def _draw_chat(rng: random.Random) -> Numbers:
-    return chat_numbers(
-        rng.choice(_GPUS),
-        rng.choice(_SHAPES),
-        rng.randrange(36, 200),
-        rng.choice([1024, 2048, 4096]),
-        rng.choice([8, 16, 32]),
-    )
-
-
-def _full_of_nothing(n: Numbers) -> bool:
-    """The reservation lies far above the use, the weights are not what fills the GPU, and the last block is partly full."""
-    held = math.ceil(n["used"] / n["block_size"]) * n["block_size"]
-    return (
-        tail_is_partial(n)
-        and n["used"] < 0.1 * n["max_len"]
-        and n["weights_gb"] < 0.6 * n["memory_gb"]
-        and n["running"] >= 8
-        and n["running"] * held != n["max_len"]
-    )
-
 
 _SHARE_HINTS = ("Wasted is what is held and holds no token; its share is of all that is held.",)
 _BUCKET_HINTS = ("One of the two sizes is there before the first chat comes. Which one grows with each chat?",)
 
 
-def _value(name: str, asks: str, hints: tuple[str, ...], quantity: str, unit: str | None = None) -> Part:
-    return Part(name, f"L5_1A_{name}", "value", asks, hints, quantity=quantity, unit=unit)  # type: ignore[arg-type]
+def _value(name: str, asks: str, hints: tuple[str, ...], quantity: Quantity, unit: str | None = None) -> Part:
+    return Part(name, f"L5_1A_{name}", "value", asks, hints, quantity=quantity, unit=unit)
 
 
 L5_1A = Exercise(
@@ -147,12 +96,7 @@ L5_1A = Exercise(
             options=CHAT_LINKS,
         ),
     ),
-    draw=Draw(
-        "L5.1A",
-        chat_numbers("l40s-48gb", (13, 40, 5120), used=60, max_len=2048, block_size=16),
-        _draw_chat,
-        _full_of_nothing,
-    ),
+    draw=CHAT_DRAW,
     difficulty=5,
     minutes=12,
     importance=5,

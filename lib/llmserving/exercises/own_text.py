@@ -10,8 +10,8 @@ from llmserving.exercises.card import Card, Shown
 from llmserving.exercises.catalogue import EXERCISES
 from llmserving.exercises.opening import opened, require_attempt
 
-_ASK = "Hold them against your own text, and tick what it says."
-_AFTER = "A reason that is not in your text is one to add, in your own words."
+_ASK = "An answer must hold these reasons. Tick those that your own text gives."
+_AFTER = "What is left without a tick is worth a sentence more."
 
 
 def own_words(exercise_id: Any = None) -> Any:

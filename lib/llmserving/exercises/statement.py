@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from llmserving.exercises.draws import DEFAULT_LEARNER, with_numbers
-from llmserving.exercises.exercise import Exercise, Option
+from llmserving.exercises.exercise import Exercise, Option, Part
 from llmserving.units import format_number
 
 
@@ -21,8 +21,10 @@ def question_blocks(exercise: Exercise, learner: str) -> list[str]:
         fill(exercise.statement, exercise, learner),
         "\n".join(f"- `{part.variable}`: {fill(part.asks, exercise, learner)}" for part in exercise.parts),
     ]
-    for letters in _distinct_lists(exercise, learner):
-        blocks.append("Choose from:")
+    lists = _distinct_lists(exercise, learner)
+    for letters, parts in lists:
+        names = ", ".join(f"`{part.variable}`" for part in parts)
+        blocks.append("Choose from:" if len(lists) == 1 else f"For {names} choose from:")
         blocks.append(lettered_list(letters))
     return blocks
 
@@ -53,12 +55,15 @@ def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _distinct_lists(exercise: Exercise, learner: str) -> list[dict[str, Option]]:
-    """The lettered lists to print: one for parts that share it, none for true or false."""
-    lists: list[dict[str, Option]] = []
+def _distinct_lists(exercise: Exercise, learner: str) -> list[tuple[dict[str, Option], list[Part]]]:
+    """The lettered lists to print, each with the parts that choose from it; none for true or false."""
+    lists: list[tuple[dict[str, Option], list[Part]]] = []
     for part in exercise.parts:
         if part.options and part.letters is None:
             letters = exercise.lettered_options(part, learner)
-            if letters not in lists:
-                lists.append(letters)
+            shared = next((parts for printed, parts in lists if printed == letters), None)
+            if shared is None:
+                lists.append((letters, [part]))
+            else:
+                shared.append(part)
     return lists

@@ -8,7 +8,7 @@ from typing import Any
 from llmserving import arguments
 from llmserving.explorers.choices import POWERS_OF_TWO, Choice, checked_names
 from llmserving.explorers.live import LiveExplorer, View
-from llmserving.figures.slot_use import slot_use, use_words
+from llmserving.figures.slot_use import slot_use
 from llmserving.paging import ContiguousAllocator, Filled, PagedAllocator, fill
 
 MOST_SLOTS = 2**15  # each slot with a token is written down when the memory is filled
@@ -45,8 +45,7 @@ class ReservationExplorer(LiveExplorer):
             f"Reserved in one piece the memory holds {reserved.requests:,} requests of {tokens:,} tokens, in blocks "
             f"{paged.requests:,}."
         )
-        told = tuple(f"{name}: {use_words(filled)}" for name, filled in self.filled.items())
-        return View(slot_use(self.filled), sentence, told)
+        return View(slot_use(self.filled), sentence, ())
 
 
 def reservation_explorer(

@@ -37,12 +37,12 @@ def slot_use(rows: Mapping[str, Filled], *, title: str | None = None) -> LessonF
     for number, (name, filled) in enumerate(rows.items()):
         y = top + number * ROW
         write(figure, LEFT, y + LINE_HEIGHT / 2, f"{name}: {_requests(filled)}", bold=True)
-        write(figure, LEFT, y + 1.5 * LINE_HEIGHT, use_words(filled))
+        write(figure, LEFT, y + 1.5 * LINE_HEIGHT, _use_words(filled))
         _draw_bar(figure, filled, y + 2 * LINE_HEIGHT + 6)
     return figure
 
 
-def use_words(filled: Filled) -> str:
+def _use_words(filled: Filled) -> str:
     """What becomes of the slots, in a line."""
     waste = filled.waste
     empty = waste.held - waste.used
@@ -75,5 +75,5 @@ def _requests(filled: Filled) -> str:
 
 
 def _alt_text(rows: Mapping[str, Filled], title: str | None) -> str:
-    told = " ".join(f"{name}: {_requests(filled)}; {use_words(filled)}." for name, filled in rows.items())
+    told = " ".join(f"{name}: {_requests(filled)}; {_use_words(filled)}." for name, filled in rows.items())
     return f"{title}. {told}" if title else f"Bars of one memory. {told}"

@@ -7,7 +7,7 @@ from llmserving.scheduling.arrivals import bursty_arrivals, poisson_arrivals
 from llmserving.scheduling.engine import Engine
 from llmserving.scheduling.play import play_schedule
 from llmserving.scheduling.playback import Noted, PlayedStep, ScheduleMoment, SchedulePlayback
-from llmserving.scheduling.policies import ChunkedPrefill, ContinuousBatching, DynamicBatching, StaticBatching
+from llmserving.scheduling.policies import ChunkedPrefill, ContinuousBatching
 from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.prefix_reuse import prefix_hit_rate
 from llmserving.scheduling.request import Request, Workload
@@ -24,6 +24,7 @@ from llmserving.scheduling.scenarios import (
 from llmserving.scheduling.sequence import Sequence
 from llmserving.scheduling.served import Served, Spread
 from llmserving.scheduling.simulate import Simulation, simulate
+from llmserving.scheduling.static_batching import DynamicBatching, StaticBatching
 from llmserving.scheduling.step_clock import StepClock
 from llmserving.scheduling.summary import Summary
 from llmserving.scheduling.traces import azure_trace, mooncake_trace

@@ -15,12 +15,12 @@ from typing import Any
 from llmserving.paging.learners_code import LearnersBug, bug
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.moves import Moves
-from llmserving.scheduling.policies import DynamicBatching, StaticBatching
 from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.request import Workload
 from llmserving.scheduling.rules import BrokenRuleError, check_step
 from llmserving.scheduling.sequence import Sequence
 from llmserving.scheduling.shown import ByHandError
+from llmserving.scheduling.static_batching import DynamicBatching, StaticBatching
 from llmserving.scheduling.step import Step
 from llmserving.scheduling.step_clock import StepClock
 

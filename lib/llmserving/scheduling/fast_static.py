@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from llmserving.events import Event, SchedulingKind
 from llmserving.scheduling.memory import KvMemory
-from llmserving.scheduling.policies import DynamicBatching, StaticBatching
 from llmserving.scheduling.request import Request, Workload
+from llmserving.scheduling.static_batching import DynamicBatching, StaticBatching
 from llmserving.scheduling.step import StepShape, padded_decode, padded_prefill
 from llmserving.scheduling.step_clock import StepClock
 from llmserving.scheduling.tally import Tally

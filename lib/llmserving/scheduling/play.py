@@ -11,13 +11,14 @@ from llmserving.paging.learners_code import LearnersBug
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.observed import ObservedEngine
 from llmserving.scheduling.playback import SchedulePlayback
-from llmserving.scheduling.policies import POLICIES, ChunkedPrefill, ContinuousBatching, DynamicBatching, StaticBatching
+from llmserving.scheduling.policies import POLICIES, ChunkedPrefill, ContinuousBatching
 from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.policy_checks import checked_policy
 from llmserving.scheduling.request import Request, Workload
 from llmserving.scheduling.rules import BrokenRuleError
 from llmserving.scheduling.scenarios import TWO_AND_A_FULL_POOL, Scenario
 from llmserving.scheduling.simulate import check_ids, known_settings
+from llmserving.scheduling.static_batching import DynamicBatching, StaticBatching
 from llmserving.scheduling.step_clock import StepClock
 
 MOST_PLAYED_TOKENS, MOST_PLAYED_BLOCKS = 200_000, 10**6  # some seconds

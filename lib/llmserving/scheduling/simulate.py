@@ -15,12 +15,13 @@ from llmserving.scheduling.engine import Engine
 from llmserving.scheduling.fast import FastEngine
 from llmserving.scheduling.fast_static import FastStaticEngine
 from llmserving.scheduling.memory import KvMemory, MemoryKind
-from llmserving.scheduling.policies import POLICIES, ChunkedPrefill, ContinuousBatching, DynamicBatching, StaticBatching
+from llmserving.scheduling.policies import POLICIES, ChunkedPrefill, ContinuousBatching
 from llmserving.scheduling.policy import Policy
 from llmserving.scheduling.policy_checks import checked_policy
 from llmserving.scheduling.progress import requests_bar
 from llmserving.scheduling.request import Request, Workload
 from llmserving.scheduling.rules import BrokenRuleError
+from llmserving.scheduling.static_batching import DynamicBatching, StaticBatching
 from llmserving.scheduling.step_clock import StepClock
 from llmserving.scheduling.summary import Summary, summarize
 

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from llmserving.paging import NoFreeBlocksError, PagedAllocator, blocks_needed
-from llmserving.scheduling.policies import ChunkedPrefill, ContinuousBatching, StaticBatching
+from llmserving.scheduling.policies import ChunkedPrefill, ContinuousBatching
 from llmserving.scheduling.prefix_reuse import prefix_hit_rate
 from llmserving.scheduling.request import Workload
 from llmserving.scheduling.reservation import used_share, used_share_paged
 from llmserving.scheduling.served import Spread
 from llmserving.scheduling.simulate import simulate
+from llmserving.scheduling.static_batching import StaticBatching
 from llmserving.scheduling.traces import azure_trace, mooncake_trace
 from llmserving.scheduling.workload import synthetic_workload
 from llmserving.scheduling.workload_statistics import statistics
