@@ -26,7 +26,7 @@ from llmserving.exercises.session import RECORDS_FOLDER, RECORDS_VARIABLE
 from tests.notebook_runs import NOTEBOOKS, ROOT, run_offline
 
 NAMES = [level.name for level in LEVELS]
-IN_ORDER = [exercise.id for level in LEVELS for exercise in level.exercises]
+IN_ORDER = [exercise.id for level in LEVELS for exercise in level.every_exercise]
 LARGEST_PICTURE_BYTES = 150_000
 each_level = pytest.mark.parametrize("level", NAMES)
 
@@ -45,6 +45,13 @@ def test_the_readme_shows_the_level_in_both_themes_and_says_what_is_seen(level: 
     assert len(words[1].split()) > 10
     for path in (shown[1], light[1]):
         assert 10_000 < (ROOT / path).stat().st_size < LARGEST_PICTURE_BYTES, path
+
+
+def test_a_lab_stands_beside_its_level_and_nothing_of_the_level_builds_on_it() -> None:
+    for level in LEVELS:
+        assert not [one.id for one in level.exercises if one.lab], "a lab is listed among the level's labs"
+        assert all(one.lab for one in level.lab_exercises)
+        assert not [one.id for one in level.exercises if any(EXERCISES[name].lab for name in one.builds_on)]
 
 
 def test_an_exercise_builds_only_on_those_before_it() -> None:
@@ -97,7 +104,8 @@ def test_a_level_passes_with_only_the_levels_up_to_it_done(
             assert score == sum(exercise.points for exercise in exercises_of(cell)), name_of(cell)
     records = json.loads((learn / RECORDS_FOLDER / PROGRESS_FILE).read_text())["exercises"]
     assert {name for name, record in records.items() if record["solved"] in SOLVED} == {
-        exercise.id for one in up_to_it for exercise in one.exercises
+        *(exercise.id for one in up_to_it for exercise in one.exercises),
+        *(exercise.id for exercise in up_to_it[-1].lab_exercises),
     }
 
 

@@ -11,13 +11,14 @@ from typing import Any
 import nbformat
 import pytest
 from grader.answer_key import KEY
-from grader.answer_key.key import ChainKey, ChoiceKey, PartKey, ValueKey
+from grader.answer_key.key import ChoiceKey, PartKey, ValueKey
 from grader.answer_key.rubrics import RUBRICS
 from grader.render import LIVE_TAG, METADATA, render_notebook
 from llmserving.exercises import EXERCISES, GROUPS, NOTEBOOK_OF
 from llmserving.exercises.course import LEVELS
 
 from tests.conftest import SAID
+from tests.mistakes import mistakes_of
 from tests.notebook_runs import NOTEBOOKS, ROOT, run_offline
 
 CPU_BUDGET_S = 60
@@ -65,7 +66,7 @@ def test_each_check_has_its_answer_cell_right_above_and_its_statements_above_tha
 
 
 def test_the_list_of_notebooks_is_the_folder() -> None:
-    listed = {f"{notebook.path}.ipynb" for level in LEVELS for notebook in level.notebooks}
+    listed = {f"{notebook.path}.ipynb" for level in LEVELS for notebook in level.every_notebook}
     assert listed | {"START_HERE.ipynb", "GLOSSARY.ipynb"} == {
         str(path.relative_to(ROOT / "notebooks")) for path in NOTEBOOKS
     }
@@ -100,12 +101,8 @@ def test_where_feedback_sends_a_learner_there_is_that_heading(path: Path) -> Non
 
 
 def rereads(key: PartKey) -> list[str]:
-    if isinstance(key, ValueKey):
-        return [misconception.reread for misconception in key.misconceptions]
-    assert isinstance(key, (ChoiceKey, ChainKey))
-    own = [key.reread] if isinstance(key, ChainKey) else []
-    keys = key.every_variant if isinstance(key, ChoiceKey) else (key,)
-    return own + [trap.reread for one in keys for trap in one.traps.values()]
+    own = [] if isinstance(key, ValueKey | ChoiceKey) else [key.reread]
+    return own + [mistake.reread for mistake in mistakes_of(key)]
 
 
 @pytest.mark.parametrize("exercise_id", sorted(set(RUBRICS) & set(EXERCISES)))

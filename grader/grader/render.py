@@ -16,10 +16,10 @@ from typing import Any
 
 import nbformat
 from llmserving.exercises import EXERCISES, GROUPS
-from llmserving.exercises.course import LEVELS
+from llmserving.exercises.course import LEVELS, Level
 from llmserving.exercises.draws import DEFAULT_LEARNER
 from llmserving.exercises.placing import placement_markdown, placement_stub
-from llmserving.exercises.statement import answer_stub, statement_markdown
+from llmserving.exercises.statement import answer_stub, between, statement_markdown
 from llmserving.units import format_number
 
 from grader.own_words import OWN_WORDS, own_words_source, points_of
@@ -31,7 +31,13 @@ ROLES = (
 )  # fmt: skip
 
 ANSWER_HEAD = "# Put your answer in the place of each ... and run this cell, then the next."
+CODE_HEAD = (
+    "# Write what each raise stands for, put your answer in the place of each ..., and run this cell, then the next."
+)
+ANSWER_HEADS = (ANSWER_HEAD, CODE_HEAD)
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+
+_OF_LABS = "A lab is for building and measuring, beside its level: the level is finished without it."
 
 _SOLUTION = re.compile(rf"{BEGIN}\n.*?{END}", re.DOTALL)
 
@@ -89,22 +95,37 @@ def _overview() -> str:
     """The course as a table: a row a notebook, with the link, the exercises, and what it takes."""
     rows = ["| level | notebook | exercises | about | points |", "|---|---|---|---|---|"]
     for level in LEVELS:
-        for notebook in level.notebooks:
+        for notebook in level.every_notebook:
             ids = ", ".join(exercise.id for exercise in notebook.exercises) or "none, to read"
             points = format_number(sum(exercise.points for exercise in notebook.exercises))
             link = f"[{notebook.title}]({notebook.path}.ipynb)"
-            rows.append(f"| {level.name} {level.title} | {link} | {ids} | {notebook.minutes} min | {points} |")
+            beside = ", lab" if notebook in level.labs else ""
+            rows.append(f"| {level.name} {level.title}{beside} | {link} | {ids} | {notebook.minutes} min | {points} |")
     questions = "\n".join(
-        f"- **{level.name}, {level.title.lower()}**, about {level.minutes} minutes: *{level.question}*"
+        f"- **{level.name}, {level.title.lower()}**, about {level.minutes} minutes{_in_labs(level)}: *{level.question}*"
         for level in LEVELS
     )
-    return f"{questions}\n\n" + "\n".join(rows)
+    return "\n\n".join([questions, "\n".join(rows), *([_OF_LABS] if any(level.labs for level in LEVELS) else [])])
+
+
+def _in_labs(level: Level) -> str:
+    minutes = sum(lab.minutes for lab in level.labs)
+    return f", and {minutes} in {'its lab' if len(level.labs) == 1 else 'its labs'}" if level.labs else ""
+
+
+def stubs_of(check: str) -> str:
+    """The answer cell of a check before anything is answered."""
+    exercises = [EXERCISES[exercise_id] for exercise_id in GROUPS[check]]
+    head = CODE_HEAD if any(part.stub for exercise in exercises for part in exercise.parts) else ANSWER_HEAD
+    stubs = [answer_stub(exercise) for exercise in exercises]
+    return f"{head}\n{between(*stubs).join(stubs)}"
 
 
 def _answer_source(check: str, source: str) -> str:
-    stubs = "\n".join(answer_stub(EXERCISES[exercise_id]) for exercise_id in GROUPS[check])
     solution = _SOLUTION.search(source)
-    return f"{ANSWER_HEAD}\n{stubs}" + (f"\n{solution.group()}" if solution else "")
+    stubs = stubs_of(check)
+    # As a formatter has it: code is set apart by two empty lines.
+    return stubs + (f"{between(stubs)}{solution.group()}" if solution else "")
 
 
 def _nbgrader(

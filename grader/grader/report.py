@@ -25,7 +25,7 @@ def report(folder: ClassFolder, level: str) -> list[str]:
         for exercise_id, verdict in one["exercises"].items():
             rows.append((student, exercise_id, *_verdict_columns(EXERCISES[exercise_id], verdict)))
         notes += [f"{student}  {note['text']}." for note in one["notes"]]
-    in_order = [exercise.id for one in LEVELS for exercise in one.exercises]
+    in_order = [exercise.id for one in LEVELS for exercise in one.every_exercise]
     rows.sort(key=lambda row: (row[0], in_order.index(row[1])))
     waiting = [f"{student}  not graded, needs attention: {why}" for student, why in _waiting(folder, level)]
     if not rows and not waiting:

@@ -25,7 +25,7 @@ def test_the_lab_begins_at_start_here_which_leads_to_the_notebooks(
     start_here.wait_until_ready()
     links = start_here.cell("overview").get_by_role("link")
     leads_to = [path.removeprefix("/files/") for path in links.evaluate_all("links => links.map(a => a.pathname)")]
-    assert leads_to == [f"{notebook.path}.ipynb" for level in LEVELS for notebook in level.notebooks]
+    assert leads_to == [f"{notebook.path}.ipynb" for level in LEVELS for notebook in level.every_notebook]
     assert all((learn / path).is_file() for path in leads_to)
 
     links.get_by_text("The size of the KV cache").press("Enter")

@@ -13,6 +13,7 @@ from typing import Any
 
 import nbformat
 from grader.answer_key.solutions import reference_inputs
+from grader.answer_key.sources import Source
 from grader.class_folder import ClassFolder, init_class_folder, open_class_folder
 from grader.course import course_files, find_notebooks
 from grader.release import release
@@ -64,7 +65,12 @@ def right(*but_not: str, learner: str = DEFAULT_LEARNER) -> Change:
 def assignments(exercise_id: str, learner: str = DEFAULT_LEARNER) -> list[str]:
     exercise = EXERCISES[exercise_id]
     answers = reference_inputs(exercise, learner)
-    return [f"{part.variable} = {answers[part.name]!r}" for part in exercise.parts]
+    return [
+        str(answers[part.name])
+        if isinstance(answers[part.name], Source)
+        else f"{part.variable} = {answers[part.name]!r}"
+        for part in exercise.parts
+    ]
 
 
 def then(*changes: Change) -> Change:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from grader.answer_key.solutions import WrongInput, reference_inputs, wrong_inputs
 from grader.selftest import item_list
-from grader.selftest.item_list import Item, item_table, list_items
+from grader.selftest.item_list import Item, item_table, list_items, list_labs
 from llmserving.exercises import EXERCISES, Exercise
 from llmserving.exercises.course import LEVELS
 from llmserving.exercises.draws import DEFAULT_LEARNER
@@ -61,7 +61,7 @@ def test_a_wrong_solution_that_earns_all_or_is_told_otherwise_is_listed(
 
     monkeypatch.setattr(item_list, "wrong_inputs", some)
     assert selftest.main(["L2", "--items", "--learners", "0"]) == 1
-    *_, sums, otherwise, passing = capsys.readouterr().out.splitlines()
+    *_, sums, otherwise, passing = capsys.readouterr().out.split("\n\n")[0].splitlines()
     assert sums.split()[-2:] == ["3", "1"]
     assert "is nobody, but was told" in otherwise
     assert passing.endswith("but earned every point")
@@ -70,7 +70,20 @@ def test_a_wrong_solution_that_earns_all_or_is_told_otherwise_is_listed(
 
 def test_the_command_lists_the_items_of_the_levels_that_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert selftest.main(["L2", "--items", "--learners", "0"]) == 0
-    head, *rows, _ = capsys.readouterr().out.splitlines()
+    items, labs = capsys.readouterr().out.split("\n\n")
+    head, *rows, _ = items.splitlines()
     assert head.split()[:4] == ["item", "notebook", "points", "kinds"]
     assert [row.split()[0] for row in rows] == [e.id for e in LEVELS[1].exercises]
     assert all(row.split()[1] == EXERCISES[row.split()[0]].notebook for row in rows)
+    title, _, *rows, sums = labs.splitlines()
+    assert title == "labs, beside the levels"
+    assert [row.split()[0] for row in rows] == [e.id for e in LEVELS[1].lab_exercises]
+    assert sums.startswith(f"{len(rows)} items")
+
+
+def test_every_lab_answers_its_mistakes_by_name_and_is_none_of_the_items(found: list[Item]) -> None:
+    labs = list_labs([level.name for level in LEVELS], DRAWS[:2])
+    assert {lab.id for lab in labs} == {exercise.id for exercise in EXERCISES.values() if exercise.lab}
+    assert not {lab.id for lab in labs} & {item.id for item in found}
+    assert [failure for lab in labs for failure in lab.failures] == []
+    assert all(lab.points >= 1 and len(lab.mistakes) >= LEAST_MISTAKES for lab in labs)

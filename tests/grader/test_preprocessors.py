@@ -46,14 +46,14 @@ from tests.grader.submissions import (
 RELEASED = student_version(read_notebook(find_notebooks() / "L2" / "kv_size.ipynb"), "default")
 
 
-def sanitized(*changes: Change) -> Any:
+def sanitized(*changes: Change, released: Any = RELEASED) -> Any:
     """The release, changed by a learner, after both steps."""
-    notebook = copy.deepcopy(RELEASED)
+    notebook = copy.deepcopy(released)
     for change in changes:
         change(notebook)
     start_report(notebook, "ada", "default")
-    keep_one_of_each(notebook, RELEASED)
-    restore_from_release(notebook, RELEASED)
+    keep_one_of_each(notebook, released)
+    restore_from_release(notebook, released)
     nbformat.validate(notebook)
     return notebook
 
@@ -277,6 +277,19 @@ def test_an_answer_cell_left_open_does_not_run_over_an_answer_given_elsewhere() 
     assert notes(notebook) == [
         "L2.1: the answer cell was left open; the answer was taken from a cell of the learner's own"
     ]
+
+
+@pytest.mark.parametrize("changes", [[], [deleted("answer", "LAB2.1")]], ids=["left open", "deleted"])
+def test_no_stub_of_a_function_runs_over_one_that_was_written_elsewhere(changes: list[Change]) -> None:
+    lab = student_version(read_notebook(find_notebooks() / "L2" / "lab_kv_bytes.ipynb"), "default")
+    code = "def kv_bytes_per_token(**shape):\n    return 1"
+    for place in (0, -1):
+        notebook = sanitized(own(code, place), *changes, released=lab)
+        assert "def " not in cell_of(notebook, "answer", "LAB2.1").source
+        assert in_order(notebook, code, cell_of(notebook, "check", "LAB2.1").source)
+    answer = cell_of(lab, "answer", "LAB2.1").source
+    kept = sanitized(own(code, -1), written("LAB2.1", f"{answer}\n\n\n{code}"), released=lab)
+    assert code in cell_of(kept, "answer", "LAB2.1").source
 
 
 def test_an_answer_that_was_given_is_not_taken_from_elsewhere() -> None:

@@ -12,6 +12,7 @@ import nbformat
 import pytest
 from grader.answer_key.rubrics import RUBRICS
 from grader.answer_key.solutions import WrongInput, reference_inputs, wrong_inputs
+from grader.answer_key.sources import Source
 from grader.course import find_notebooks
 from grader.render import METADATA
 from grader.selftest import practice, release_checks, trials
@@ -262,3 +263,5 @@ def test_a_level_that_does_not_exist_is_a_sentence(capsys: pytest.CaptureFixture
 
 def test_the_answer_cell_is_filled_where_its_dots_stand() -> None:
     assert trials.filled("# head\nSC1 = ...\nSC10 = ...", {"SC1": "B"}) == "# head\nSC1 = 'B'\nSC10 = ..."
+    code = Source("def f():\n    return 1")
+    assert trials.filled("# head\ndef f():\n    raise", {"f": code}) == f"# head\ndef f():\n    raise\n\n{code}"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from grader.answer_key import KEY, worked_solution
 from grader.answer_key.key import ChainKey, ChoiceKey, ValueKey
+from grader.answer_key.lab_keys import FunctionKey, MeasurementKey, ObjectKey
 from grader.answer_key.rubrics import RUBRICS
 from grader.answer_key.worked.solution import STEPS
+from grader.selftest.as_run import run_cell
 from llmserving.exercises import EXERCISES
+from llmserving.exercises.card import CODE_FENCE
 from llmserving.exercises.draws import DEFAULT_LEARNER
+from llmserving.exercises.exercise import CODE_KINDS
 from llmserving.exercises.verdict import Verdict
 from llmserving.exercises.worked import worked_card
 
@@ -18,27 +23,40 @@ LEARNERS = (DEFAULT_LEARNER, "ada", "bob", "worked-1", "worked-2")
 
 _NUMBER = r"\(?-?\d[\d,]*(?:\.\d+)?\)?"
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
+_CODE = re.compile(rf"{CODE_FENCE}\n(.*)\n{CODE_FENCE}", re.DOTALL)
 
 
-def answers_of(name: str, learner: str) -> dict[str, str]:
+def answers_of(name: str, learner: str) -> dict[str, Any]:
     """The answer that each part of the worked solution gives, as a learner would copy it from the card."""
     steps = worked_solution(name, learner).steps
-    answers = {}
+    answers: dict[str, Any] = {}
     for part in EXERCISES[name].parts:
+        key = KEY[name].parts[part.name]
+        if part.kind in CODE_KINDS:
+            line, code, after = _CODE.split(steps[part.name])
+            assert len(line) > 20, f"{name}.{part.name} has code without a line on what it does"
+            assert after == ""
+            answers[part.name] = run_cell(code)[part.variable]
+            continue
+        if isinstance(key, MeasurementKey):
+            answers[part.name] = key.example
+            continue
         bold = _BOLD.findall(steps[part.name])
         assert len(bold) == 1, f"{name}.{part.name} has to give one answer in bold, but has {bold}"
         answers[part.name] = bold[0]
     return answers
 
 
-def graded(name: str, answers: dict[str, str], learner: str) -> Verdict:
+def graded(name: str, answers: dict[str, Any], learner: str) -> Verdict:
     return KEY[name].grade(answers, learner)
 
 
 @pytest.mark.parametrize("name", KEY)
 def test_an_exercise_has_a_worked_solution_whose_answers_are_right(name: str) -> None:
     missing = [
-        part for part, key in KEY[name].parts.items() if isinstance(key, ValueKey) and part not in STEPS.get(name, {})
+        part
+        for part, key in KEY[name].parts.items()
+        if isinstance(key, ValueKey | FunctionKey | ObjectKey) and part not in STEPS.get(name, {})
     ]
     assert not missing, f"{name} lacks worked steps for {', '.join(missing)}: add them below grader/answer_key/worked/"
     for learner in LEARNERS:
@@ -108,6 +126,14 @@ def test_the_course_s_own_numbers_are_worked_out_in_the_open() -> None:
     card = worked_card(EXERCISES["L2.1"], worked)
     assert card.heading == "L2.1 · worked solution"
     assert card.paragraphs[-1] == "To reread: 'The six factors' in L2/kv_size."
+
+
+def test_code_is_shown_as_lines_of_code_in_both_forms_of_the_card() -> None:
+    card = worked_card(EXERCISES["LAB3A.1"], worked_solution("LAB3A.1"))
+    assert "<pre" in card.html()
+    assert "    def is_shared(self, block: int) -&gt; bool:\n        return sum(" in card.html()
+    assert "\n          return sum(block in table for table in self.tables.values()) > 1" in card.text()
+    assert CODE_FENCE not in card.html() + card.text()
 
 
 def test_every_question_for_a_reason_has_a_rubric() -> None:

@@ -25,7 +25,11 @@ def row_of(level: str, cards: list[Card]) -> dict[str, str]:
 
 
 def open_in(cards: list[Card]) -> dict[str, str]:
-    return {book: ids for card in cards[1:] if card.table for book, ids in card.table[1:]}
+    return {book: ids for card in cards if card.heading == "What is open" for book, ids in card.table[1:]}
+
+
+def labs_in(cards: list[Card]) -> dict[str, list[str]]:
+    return {book: rest for card in cards if card.heading.startswith("Labs") for book, *rest in card.table[1:]}
 
 
 def test_each_level_is_a_row_and_each_exercise_counts_once() -> None:
@@ -42,7 +46,8 @@ def test_each_level_is_a_row_and_each_exercise_counts_once() -> None:
     assert row_of("L1", cards)["recalled"] == "not yet"
     assert open_in(cards)["L2/weights"] == "L2.3 (tried)"
     assert "L2/kv_size" not in open_in(cards)
-    assert cards[0].heading == f"3 of {len(EXERCISES)} solved", "what was carried on is not solved"
+    course = sum(len(list(level.exercises)) for level in LEVELS)
+    assert cards[0].heading.startswith(f"3 of {course} solved"), "what was carried on is not solved"
 
 
 def test_nothing_is_hard_coded_to_the_levels_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,11 +92,33 @@ def test_next_goes_on_where_the_learner_is_and_then_to_what_was_left_behind(
 
 def test_when_nothing_is_open_recall_is_what_is_left() -> None:
     cards = dashboard(ALL_RIGHT)
-    assert len(cards) == 2, "no table of what is open"
+    assert "What is open" not in [card.heading for card in cards]
     assert cards[-1].heading.startswith("Nothing is open.")
     assert cards[-1].heading.endswith(" `recall()` asks earlier questions again.")
     assert row_of("all", cards)["open"] == "0"
     assert row_of("all", cards)["minutes left"] == "0"
+
+
+def test_labs_are_listed_apart_and_count_for_no_level() -> None:
+    labs = [lab for level in LEVELS for lab in level.labs]
+    before, begun = dashboard({}), dashboard({"LAB2.1": Record(2, 3.0, turn=5)})
+    assert list(labs_in(before)) == [lab.path for lab in labs]
+    assert not set(labs_in(before)) & set(open_in(before))
+    assert before[0].heading.endswith(f" solved, and 0 of {sum(len(lab.exercises) for lab in labs)} in labs")
+    assert labs_in(before)["L2/lab_kv_bytes"] == ["LAB2.1: open", "0 of 4", str(LEVELS[1].labs[0].minutes)]
+    assert labs_in(begun)["L2/lab_kv_bytes"] == ["LAB2.1: open", "3 of 4", str(EXERCISES["LAB2.1"].minutes)]
+    assert begun[0] == before[0], "the table of the levels"
+    solved = dashboard({"LAB2.1": Record(1, 4.0, FIRST_TIME)})
+    assert labs_in(solved)["L2/lab_kv_bytes"] == ["LAB2.1: right first time", "4 of 4", "0"]
+    assert ", and 1 of " in solved[0].heading
+
+
+def test_an_open_lab_is_never_what_is_next_but_told_when_the_levels_are_done() -> None:
+    without = {name: record for name, record in ALL_RIGHT.items() if not EXERCISES[name].lab}
+    told = what_next(without)
+    assert told.startswith("Nothing is open.")
+    assert f"Labs: {', '.join(lab.path for level in LEVELS for lab in level.labs)}." in told
+    assert "Labs" not in what_next(ALL_RIGHT)
 
 
 def test_a_notebook_that_is_only_read_is_left_as_long_as_its_level_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,8 +148,9 @@ def test_the_card_is_a_table_with_headers_of_columns_and_rows_and_the_words_of_t
     page = shown._repr_html_()
     columns = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page)
     rows = re.findall(r'<th scope="row"[^>]*>([^<]*)</th>', page)
-    assert columns == [*shown.cards[0].table[0], *shown.cards[1].table[0]]
-    assert rows == [row[0] for card in shown.cards[:2] for row in card.table[1:]]
+    tables = [card.table for card in shown.cards if card.table]
+    assert columns == [name for table in tables for name in table[0]]
+    assert rows == [row[0] for table in tables for row in table[1:]]
     for cell in (*columns, *rows, "Next: L2.2 in L2/kv_size, about 3 minutes"):
         assert cell in repr(shown)
     assert "right first time" in page, "the state is a word, not a colour"

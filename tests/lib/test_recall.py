@@ -13,7 +13,7 @@ from llmserving import check, recall, status
 from llmserving.exercises import EXERCISES, learner, session
 from llmserving.exercises.course import LEVELS
 from llmserving.exercises.progress import AFTER_TRIES, FIRST_TIME, PROGRESS_FILE, Progress, Record
-from llmserving.exercises.recalling import SHORT_MINUTES, choose
+from llmserving.exercises.recalling import SHORT_MINUTES, choose, end_of_level
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -63,12 +63,23 @@ def test_a_recall_that_is_off_names_the_mistake_and_where_its_heading_stands() -
     assert (record("SC6").recalled, record("SC6").recalled_right) == (1, 0)
 
 
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+@pytest.mark.parametrize("exercise", [one for one in EXERCISES.values() if one.has_practice], ids=lambda one: one.id)
 def test_every_exercise_can_be_recalled_and_a_mistake_leads_back_to_its_notebook(exercise: Any) -> None:
     [name] = asked(recall(exercise.id))
     told = answer(name, right=False)
     assert "Reread '" in told
     assert f"that heading stands in {exercise.notebook}." in told
+
+
+def test_labs_are_never_recalled_nor_keep_a_level_from_its_end() -> None:
+    assert "LAB2.1 is not asked again: code is tried on many inputs as it is" in repr(recall("LAB2.1"))
+    assert record("LAB2.1") == Record()
+    everything = {name: Record(1, one.points, FIRST_TIME, turn=9) for name, one in EXERCISES.items() if not one.lab}
+    for level in LEVELS:
+        assert not choose(level, {**everything, "LAB2.1": Record(3), "LAB3A.1": Record(3)}, "default").lab  # type: ignore[union-attr]
+        done = set(everything) - {next(level.exercises).id}
+        assert f"the last open exercise of {level.name}" in str(end_of_level(done, set(everything)))
+    assert end_of_level(set(everything), {*everything, "LAB2.1"}) is None
 
 
 def test_an_answer_near_no_known_mistake_is_sent_to_a_heading_too() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grader.selftest.as_run import run_cell
 from llmserving import check, hint, own_words, solution
 from llmserving.exercises import learner, session
 from llmserving.exercises.checklist import Checklists
@@ -57,6 +58,17 @@ def test_it_opens_after_two_tries_with_different_answers(alone: Path) -> None:
     assert "one more try: L2.1 opens after a check of another answer" in repr(solution("L2.1"))
     check("L2.1", 0.5)
     assert STEPS in repr(solution("L2.1"))
+
+
+def test_code_is_shown_after_two_tries_that_were_written_differently(alone: Path) -> None:
+    name = "kv_bytes_per_token"
+    head = f"def {name}(layers, query_heads, kv_heads, head_dim, bits, latent_dim=None):"
+    first, second = (run_cell(f"{head}\n    return {wrong}")[name] for wrong in ("layers", "bits"))
+    check("LAB2.1", first)
+    check("LAB2.1", first)
+    assert "one more try: LAB2.1 opens after a check of another answer" in repr(solution("LAB2.1"))
+    check("LAB2.1", second)
+    assert "      return layers * elements * bits // 8" in repr(solution("LAB2.1"))
 
 
 def test_the_verdict_says_when_it_has_opened(alone: Path, capsys: pytest.CaptureFixture[str]) -> None:

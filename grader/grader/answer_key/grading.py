@@ -6,15 +6,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from llmserving.exercises.draws import DEFAULT_LEARNER
-from llmserving.exercises.exercise import Exercise, Part
+from llmserving.exercises.exercise import CODE_KINDS, LAB_KINDS, Exercise, Part
 from llmserving.exercises.faults import WRITTEN_LIMIT, fault_verdict
 from llmserving.exercises.verdict import PartVerdict, Verdict
 
 from grader.answer_key.chains import grade_chain
 from grader.answer_key.choices import grade_choice
+from grader.answer_key.inputs import probes
 from grader.answer_key.key import Answers, ChainKey, ChoiceKey, Key, ValueKey
 from grader.answer_key.keys import KEY
+from grader.answer_key.lab_grading import MALFORMED, grade_lab_part, holds
+from grader.answer_key.lab_keys import MeasurementKey
+from grader.answer_key.measurements import recorded_numbers, well_formed_recording
 from grader.answer_key.values import grade_value, number_in_unit_of
+
+NEEDS_RECORDING = "This is worked out from what you record; record that first."
 
 # Beyond these a formula would divide by zero or overflow, and no answer of the course comes near them.
 _LARGEST = 1e280
@@ -27,37 +33,54 @@ def grade(
     """Verdicts for collected data, by exercise id.
 
     data: id -> what collect gave for it. Answers to exercises that another builds on are taken from here too.
-    learner: whose numbers. class_secret: seeds hidden inputs; values, choices and chains have none.
+    learner: whose numbers. class_secret: seeds hidden inputs, as it did when `inputs` made them; other kinds have none.
     KeyError for an id without a key. Malformed data costs its part, with a sentence, and never raises.
     """
     unknown = [exercise_id for exercise_id in data if exercise_id not in KEY]
     if unknown:
         raise KeyError(f"there is no key for {', '.join(map(str, unknown))}")
-    return {exercise_id: _grade_exercise(KEY[exercise_id], data, learner) for exercise_id in data}
+    return {exercise_id: _grade_exercise(KEY[exercise_id], data, learner, class_secret) for exercise_id in data}
 
 
-def reference_answers(exercise: Exercise, learner: str) -> dict[str, float]:
-    """The right number of every value part, and of those of the exercises it builds on."""
-    answers: dict[str, float] = {}
+def reference_answers(exercise: Exercise, learner: str, recorded: Answers | None = None) -> dict[str, float]:
+    """The right number of every value part, and of those of the exercises it builds on.
+
+    recorded: the learner's own recordings, by default the examples of the key. What needs one that is not there is left out.
+    """
+    answers: dict[str, float] = dict(recorded or {})
     for earlier in exercise.builds_on:
-        for name, number in reference_answers(KEY[earlier].exercise, learner).items():
+        for name, number in reference_answers(KEY[earlier].exercise, learner, recorded).items():
             answers[name if "." in name else f"{earlier}.{name}"] = number
     numbers = exercise.numbers(learner)
     for name, key in KEY[exercise.id].parts.items():
+        if isinstance(key, MeasurementKey) and recorded is None:
+            answers.update(recorded_numbers(exercise.part_by_name[name], key.example))
         if isinstance(key, ValueKey):
-            answers[name] = key.right(numbers, answers)
+            try:
+                answers[name] = key.right(numbers, answers)
+            except KeyError:
+                if recorded is None:
+                    raise
     return answers
 
 
-def _grade_exercise(key: Key, data: Mapping[str, Any], learner: str) -> Verdict:
+def own_recordings(exercise: Exercise, data: Mapping[str, Any]) -> dict[str, float]:
+    """What the learner recorded for an exercise and those that it builds on, as value parts work with it."""
+    return {name: number for name, number in _own_answers(exercise, data) if name.startswith("recorded.")}
+
+
+def _grade_exercise(key: Key, data: Mapping[str, Any], learner: str, class_secret: str | None) -> Verdict:
     exercise = key.exercise
-    reference = reference_answers(exercise, learner)
+    reference = reference_answers(exercise, learner, own_recordings(exercise, data))
     own = {**reference, **dict(_own_answers(exercise, data))}
     accepted = dict(reference)
+    answers = {part.name: _part_data(data.get(exercise.id), part) for part in exercise.parts}
     parts = {}
     for part in exercise.parts:
-        answer = _part_data(data.get(exercise.id), part)
-        parts[part.name] = _grade_part(key, part, answer, learner, reference, own, accepted)
+        if part.kind in LAB_KINDS:
+            parts[part.name] = grade_lab_part(key, part, answers, probes(exercise, part, learner, class_secret))
+            continue
+        parts[part.name] = _grade_part(key, part, answers[part.name], learner, reference, own, accepted)
         if parts[part.name].state == "right" and part.name in own:
             accepted[part.name] = own[part.name]
     return Verdict(exercise.id, parts)
@@ -75,6 +98,8 @@ def _grade_part(
     if answer["kind"] == "fault":
         return fault_verdict(part, answer)
     part_key = key.parts[part.name]
+    if isinstance(part_key, ValueKey) and part.name not in reference:
+        return PartVerdict(0.0, part.points, "open", NEEDS_RECORDING)
     numbers = key.exercise.numbers(learner)
     if isinstance(part_key, ValueKey):
         return grade_value(part, part_key, answer, numbers, reference, own, accepted)
@@ -93,6 +118,8 @@ def _own_answers(exercise: Exercise, data: Mapping[str, Any]) -> Iterator[tuple[
             yield (name if "." in name else f"{earlier}.{name}"), number
     for part in exercise.parts:
         answer = _part_data(data.get(exercise.id), part)
+        if answer["kind"] == "measurement":
+            yield from recorded_numbers(part, answer["fields"])
         if answer["kind"] == "value" and _CARRIES_FROM < (number := number_in_unit_of(part, answer)) < _CARRIES_TO:
             yield part.name, number
 
@@ -103,14 +130,18 @@ def _part_data(collected: Any, part: Part) -> Mapping[str, Any]:
         answer = collected["parts"][part.name]
         if answer["kind"] == "fault" or _well_formed(part, answer):
             return answer  # type: ignore[no-any-return]
-    except (KeyError, TypeError, IndexError):
+    except (KeyError, TypeError, IndexError, AttributeError):
         pass
-    return {"kind": "fault", "fault": "malformed"}
+    return MALFORMED
 
 
 def _well_formed(part: Part, answer: Mapping[str, Any]) -> bool:
     if answer["kind"] != part.kind:
         return False
+    if part.kind == "measurement":
+        return holds(well_formed_recording, part, answer)
+    if part.kind in CODE_KINDS:
+        return isinstance(answer.get("source"), str)  # the rest is held against what was asked
     if part.kind == "value":
         number = answer["number"]
         is_number = isinstance(number, (int, float)) and not isinstance(number, bool)

@@ -13,8 +13,17 @@ from llmserving.exercises.draws import COURSE_VARIANT, DEFAULT_LEARNER, Numbers
 from llmserving.exercises.exercise import Exercise, Part
 from llmserving.exercises.verdict import Verdict
 
+from grader.answer_key.lab_keys import FunctionKey, MeasurementKey, ObjectKey, require_groups
+from grader.answer_key.tolerance import A_FRACTION, EXACT, THREE_FIGURES, TWO_DECIMALS, Tolerance
+
+__all__ = [
+    "A_FRACTION", "EXACT", "THREE_FIGURES", "TWO_DECIMALS", "Answers", "ChainKey", "ChoiceKey", "Formula", "Key",
+    "Misconception", "PartKey", "Tolerance", "Trap", "ValueKey", "times",
+]  # fmt: skip
+
 Answers = Mapping[str, float]
-"""Earlier answers, in the unit of their part: "fp16_gb" of the same exercise, "L2.1.kv_gb" of another."""
+"""Earlier answers, in the unit of their part: "fp16_gb" of the same exercise, "L2.1.kv_gb" of another; and what the learner
+recorded, "recorded.decode.seconds" for the field `seconds` of the part `decode` (of several samples the median)."""
 
 Formula = Callable[[Numbers, Answers], float]
 
@@ -26,30 +35,6 @@ def times(right: Formula, factor: Formula | float) -> Formula:
         return right(numbers, answers) * (factor(numbers, answers) if callable(factor) else factor)
 
     return wrong
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How far from right is still right, as a part of it or in its own unit; `reason` says why."""
-
-    relative: float
-    reason: str
-    absolute: float = 0.0
-
-    @property
-    def exact(self) -> bool:
-        return self.relative == self.absolute == 0
-
-    def accepts(self, expected: float, answer: float) -> bool:
-        return abs(answer - expected) <= max(self.relative * abs(expected), self.absolute)
-
-
-EXACT = Tolerance(0.0, "a count is a whole number; one more or less is another answer")
-TWO_DECIMALS = Tolerance(
-    0.005, "0.31 stands for 0.313, which is as exact as two sizes of three figures leave it", absolute=0.005
-)
-THREE_FIGURES = Tolerance(0.005, "three significant figures: 1.07 stands for 1.0737, 1.1 is rounded too far")
-A_FRACTION = Tolerance(0.0, "a share is asked for to within 0.002: 0.941 and 94 % stand for 0.9414", absolute=0.002)
 
 
 @dataclass(frozen=True)
@@ -134,7 +119,7 @@ class ChainKey:
         return all(set(self.follows[link]) <= set(order[:place]) for place, link in enumerate(order))
 
 
-PartKey = ValueKey | ChoiceKey | ChainKey
+PartKey = ValueKey | ChoiceKey | ChainKey | FunctionKey | ObjectKey | MeasurementKey
 
 
 @dataclass(frozen=True)
@@ -154,12 +139,16 @@ class Key:
     def grade(self, answer: Any, learner: str = DEFAULT_LEARNER) -> Verdict:
         """The verdict on this exercise alone: one value, a list in the order of the parts, or a dict by part name."""
         from grader.answer_key.grading import grade
+        from grader.answer_key.inputs import inputs
 
-        return grade({self.exercise.id: data_of_answer(self.exercise.id, answer)}, learner)[self.exercise.id]
+        data = data_of_answer(self.exercise.id, answer, inputs(self.exercise.id, learner))
+        return grade({self.exercise.id: data}, learner)[self.exercise.id]
 
 
 def _require_traps(exercise: Exercise, part: Part, key: PartKey) -> None:
-    if isinstance(key, ValueKey):
+    if isinstance(key, FunctionKey | ObjectKey):
+        require_groups(f"{exercise.id}.{part.name}", part, key)
+    if not isinstance(key, ChoiceKey | ChainKey):
         return
     options = {option.name for option in part.options}
     for one in key.every_variant if isinstance(key, ChoiceKey) else (key,):

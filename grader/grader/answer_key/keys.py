@@ -14,6 +14,8 @@ from grader.answer_key import (
     bank_scales,
     bank_sharing,
     cards,
+    lab_kv_bytes,
+    lab_paging,
     level1,
     level2,
     level3_paging,
@@ -29,7 +31,8 @@ KEY: dict[str, Key] = {
     key.exercise.id: key
     for topic in (
         level1, level2, level3_paging, level3_quantization, level3_recipe, level4, level5_chat, level5_batch, cards, bank,
-        bank_levers, bank_paging, bank_sharing, bank_quantization, bank_scales, bank_recipes, bank_limits,
+        bank_levers, bank_paging, bank_sharing, bank_quantization, bank_scales, bank_recipes, bank_limits, lab_kv_bytes,
+        lab_paging,
     )
     for key in topic.KEYS_HERE
 }  # fmt: skip

@@ -17,9 +17,12 @@ from grader.answer_key.chains import INCOMPLETE, OUT_OF_ORDER, OUT_OF_ORDER_SENT
 from grader.answer_key.grading import reference_answers
 from grader.answer_key.key import ChainKey, ChoiceKey, ValueKey
 from grader.answer_key.keys import KEY
+from grader.answer_key.lab_keys import FunctionKey, MeasurementKey, ObjectKey
+from grader.answer_key.measurements import recorded_numbers
+from grader.answer_key.sources import recorded, written
 
 Written = Any
-"""What stands to the right of `variable = ` in the learner's answer cell."""
+"""What stands to the right of `variable = ` in the learner's answer cell, or a Source, lines of their own."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,10 @@ def stands_in(form: str, text: str) -> bool:
 
 def _right(exercise: Exercise, part: Part, learner: str) -> Written:
     key = KEY[exercise.id].parts[part.name]
+    if isinstance(key, FunctionKey | ObjectKey):
+        return written(key.reference, part.variable)
+    if isinstance(key, MeasurementKey):
+        return recorded(part.variable, key.example)
     if isinstance(key, ValueKey):
         return _plain(reference_answers(exercise, learner)[part.name])
     letters = _letter_of(exercise, part, learner)
@@ -70,10 +77,16 @@ def _right(exercise: Exercise, part: Part, learner: str) -> Written:
 
 def _written_otherwise(exercise: Exercise, part: Part, learner: str) -> Written:
     key = KEY[exercise.id].parts[part.name]
+    if isinstance(key, FunctionKey | ObjectKey):
+        return written(key.otherwise, part.variable)
+    if isinstance(key, MeasurementKey):
+        return recorded(part.variable, key.otherwise)
     if isinstance(key, ChainKey):
         letters = _letter_of(exercise, part, learner)
         return [letters[name].lower() for name in key.orders[-1]]
     right = _right(exercise, part, learner)
+    if isinstance(key, ValueKey) and (recorded_otherwise := _recorded_otherwise(exercise)):
+        right = _plain(reference_answers(exercise, learner, recorded_otherwise)[part.name])
     if isinstance(key, ChoiceKey):
         return f" {right.lower()} "
     if part.quantity == "bytes":
@@ -85,8 +98,27 @@ def _written_otherwise(exercise: Exercise, part: Part, learner: str) -> Written:
     return f"{right} {part.unit}" if part.quantity == "count" else f"{right:.3g}x"
 
 
+def _recorded_otherwise(exercise: Exercise) -> dict[str, float]:
+    """What value parts work with where everything was recorded otherwise; empty where nothing is."""
+    numbers: dict[str, float] = {}
+    for earlier in exercise.builds_on:
+        numbers.update(_recorded_otherwise(KEY[earlier].exercise))
+    for name, key in KEY[exercise.id].parts.items():
+        if isinstance(key, MeasurementKey):
+            numbers.update(recorded_numbers(exercise.part_by_name[name], key.otherwise))
+    return numbers
+
+
 def _wrong(exercise: Exercise, part: Part, learner: str) -> Iterator[WrongInput]:
     key = KEY[exercise.id].parts[part.name]
+    if isinstance(key, FunctionKey | ObjectKey):
+        for mistake in key.misconceptions:
+            yield WrongInput(part.name, mistake.name, written(mistake.made, part.variable), mistake.sentence)
+        return
+    if isinstance(key, MeasurementKey):
+        for slip in key.misconceptions:
+            yield WrongInput(part.name, slip.name, recorded(part.variable, slip.example), slip.sentence)
+        return
     if isinstance(key, ValueKey):
         reference = reference_answers(exercise, learner)
         for misconception in key.misconceptions:

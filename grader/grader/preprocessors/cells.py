@@ -71,8 +71,9 @@ def check_of(released_cell: Any) -> str:
 
 
 def variables_of(check: str) -> list[str]:
-    """The variables that a check reads; none for a check that is not the course's."""
-    return [part.variable for name in GROUPS.get(check, ()) for part in EXERCISES[name].parts]
+    """The variables that a check reads; none for a check that is not the course's. A recording is in no variable."""
+    parts = [part for name in GROUPS.get(check, ()) for part in EXERCISES[name].parts]
+    return [part.variable for part in parts if part.kind != "measurement"]
 
 
 def source_of(cell: Any) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from llmserving.exercises import EXERCISES, GROUPS
+
 from grader.preprocessors.cells import add_note, check_of, name_of, runs, source_of, variables_of
 from grader.preprocessors.names import names_set
 
@@ -18,11 +20,13 @@ def take_own_answers(
     missing: whether the answer cell was put back because it was gone. after: cells that stand after the check.
     """
     check = check_of(answer)
-    left_open = set(variables_of(check)) - names_set(answer.source)
+    code_stubs = _code_stubs_in(answer.source, check)
+    left_open = set(variables_of(check)) - names_set(answer.source) | set(code_stubs)
     givers = [cell for cell in own if runs(cell) and names_set(source_of(cell)) & left_open]
     given = {name for cell in givers for name in names_set(source_of(cell))} & left_open
     before = answer.source
     for name in given:
+        answer.source = answer.source.replace(code_stubs.get(name, "\0"), "")
         answer.source = re.sub(rf"^{name}\s*=\s*\.\.\.[ \t]*\n?", "", answer.source, flags=re.MULTILINE)
     took = "the answer was taken from a cell of the learner's own"
     if missing:
@@ -31,3 +35,11 @@ def take_own_answers(
     elif answer.source != before or any(cell is one for cell in givers for one in after):
         add_note(notebook, f"{name_of(answer)} was left open; {took}", check)
     return givers
+
+
+def _code_stubs_in(source: str, check: str) -> dict[str, str]:
+    """Functions and classes of the check that are still as they were released, and nowhere written: name -> stub."""
+    stubs = {part.variable: part.stub for name in GROUPS.get(check, ()) for part in EXERCISES[name].parts if part.stub}
+    return {
+        name: stub for name, stub in stubs.items() if stub in source and name not in names_set(source.replace(stub, ""))
+    }

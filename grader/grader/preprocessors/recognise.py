@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.preprocessors.cells import check_of, grade_id_of, is_answer, metadata_of, source_of, variables_of
 from grader.preprocessors.names import names_set
-from grader.render import ANSWER_HEAD, METADATA
+from grader.render import ANSWER_HEADS, METADATA
 
 _CHECKED = re.compile(r"""\bcheck\(\s*["']([^"']+)["']""")
 
@@ -57,7 +57,7 @@ def _by_source(cell: Any, released: Any, found: dict[int, list[Any]]) -> Iterato
         return
     checked = set(_CHECKED.findall(source)) if cell.get("cell_type") == "code" else set()
     # Without the head line it is a cell of the learner's own that holds the answer: see own_answers.
-    answered = names_set(source, stubs=True) if source.startswith(ANSWER_HEAD) else set()
+    answered = names_set(source, stubs=True) if source.startswith(ANSWER_HEADS) else set()
     for at, one in enumerate(released.cells):
         graded = grade_id_of(one) is not None
         if (

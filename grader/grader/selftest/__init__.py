@@ -17,7 +17,7 @@ from llmserving.exercises.draws import DEFAULT_LEARNER
 
 from grader.course import find_notebooks, notebooks_in, require_level
 from grader.errors import UserError
-from grader.selftest.item_list import item_table, list_items
+from grader.selftest.item_list import item_table, list_items, list_labs
 from grader.selftest.tally import Tally
 from grader.selftest.trials import try_instructor, try_release
 
@@ -54,9 +54,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         levels = [require_level(level, known) for level in options.levels] or known
         if options.items:
-            found = list_items(levels, learners)
+            found, labs = list_items(levels, learners), list_labs(levels, learners)
             print("\n".join(item_table(found)))
-            return 1 if any(item.failures for item in found) else 0
+            if labs:
+                print("\n".join(["", "labs, beside the levels", *item_table(labs)]))
+            return 1 if any(item.failures for item in (*found, *labs)) else 0
         tally = selftest(levels, learners, find_notebooks(options.notebooks))
     except UserError as error:
         print(error, file=sys.stderr)

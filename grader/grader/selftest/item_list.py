@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from llmserving.exercises import Exercise
 from llmserving.exercises.collect import data_of_answer
-from llmserving.exercises.course import LEVELS
+from llmserving.exercises.course import LEVELS, Level
 from llmserving.units import format_number
 
 from grader.answer_key.grading import grade
+from grader.answer_key.inputs import inputs
 from grader.answer_key.solutions import WrongInput, reference_inputs, wrong_inputs
 from grader.report import aligned
+from grader.selftest.as_run import as_answers
 
 HEAD = ("item", "notebook", "points", "kinds", "mistakes named", "wrong solutions tried", "told")
 
@@ -34,8 +36,19 @@ class Item:
 
 def list_items(levels: Iterable[str], learners: Iterable[str]) -> list[Item]:
     """Every exercise of the levels in the course's order, with all its wrong solutions on the numbers of each learner."""
-    names, learners = list(levels), list(learners)
-    return [_item(exercise, learners) for level in LEVELS if level.name in names for exercise in level.exercises]
+    learners = list(learners)
+    return [_item(exercise, learners) for level in _named(levels) for exercise in level.exercises]
+
+
+def list_labs(levels: Iterable[str], learners: Iterable[str]) -> list[Item]:
+    """The same of the labs, which stand beside the levels."""
+    learners = list(learners)
+    return [_item(exercise, learners) for level in _named(levels) for exercise in level.lab_exercises]
+
+
+def _named(names: Iterable[str]) -> list[Level]:
+    names = list(names)
+    return [level for level in LEVELS if level.name in names]
 
 
 def item_table(found: Iterable[Item]) -> list[str]:
@@ -68,8 +81,9 @@ def _item(exercise: Exercise, learners: list[str]) -> Item:
 
 
 def _failures(exercise: Exercise, wrong: WrongInput, learner: str) -> Iterator[str]:
-    answers = {**reference_inputs(exercise, learner), wrong.part: wrong.written}
-    verdict = grade({exercise.id: data_of_answer(exercise.id, answers)}, learner)[exercise.id]
+    answers = as_answers(exercise, {**reference_inputs(exercise, learner), wrong.part: wrong.written})
+    data = data_of_answer(exercise.id, answers, inputs(exercise.id, learner))
+    verdict = grade({exercise.id: data}, learner)[exercise.id]
     part = verdict.parts[wrong.part]
     where = f"{exercise.id}.{wrong.part} = {wrong.written!r} for {learner} is {wrong.name}"
     if verdict.score >= verdict.points:

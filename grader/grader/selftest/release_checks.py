@@ -6,11 +6,10 @@ import re
 from typing import Any
 
 from llmserving.exercises import EXERCISES, GROUPS, Exercise
-from llmserving.exercises.statement import answer_stub
 
 from grader.answer_key.rubrics import RUBRICS
 from grader.answer_key.solutions import number_forms, reference_inputs, stands_in
-from grader.render import ANSWER_HEAD, BEGIN, END
+from grader.render import BEGIN, END, stubs_of
 from grader.selftest.cells import exercises_of, name_of, of_role, role_of
 from grader.selftest.tally import CLEAN, NOT_TOLD, PRESENT, Tally
 
@@ -32,11 +31,13 @@ def look_at(released: Any, source: Any, place: str, learner: str, where: str) ->
             PRESENT, cell.metadata.nbgrader.points == points, f"{where}: {name_of(cell)} is not worth {points}"
         )
     for cell in of_role(released, "answer"):
-        stubs = "\n".join([ANSWER_HEAD, *(answer_stub(exercise) for exercise in exercises_of(cell))])
+        stubs = stubs_of(name_of(cell))
         tally.expect(
             CLEAN, cell.source.strip() == stubs, f"{where}: the answer cell {name_of(cell)} holds more than stubs"
         )
-    solution = {line for cell in source.cells for line in _solution_lines(cell.source)}
+    # A method that is written begins with the line that its stub has too.
+    given = {line for cell in of_role(released, "answer") for line in stubs_of(name_of(cell)).splitlines()}
+    solution = {line for cell in source.cells for line in _solution_lines(cell.source)} - given
     for cell in released.cells:
         leaked = sorted(solution & set(cell.source.splitlines())) + [m for m in (BEGIN, END) if m in cell.source]
         tally.expect(CLEAN, not leaked, f"{where}: the cell {cell.source[:40]!r} holds {leaked}")

@@ -10,6 +10,7 @@ from llmserving.exercises import Exercise
 from llmserving.exercises.draws import DEFAULT_LEARNER
 
 from grader.answer_key.solutions import other_inputs, reference_inputs, wrong_inputs
+from grader.answer_key.sources import Source
 from grader.course import read_notebook
 from grader.selftest.cells import cells_to_run, exercises_of, name_of, of_role, role_of
 from grader.selftest.kernel_session import kernel
@@ -69,8 +70,10 @@ def try_release(path: Path, learner: str) -> Tally:
 
 
 def filled(answer_cell: str, values: Mapping[str, Any]) -> str:
-    """The answer cell with the learner's values in the place of each `...`."""
+    """The answer cell with the learner's values in the place of each `...`; code stands after its stub, and counts."""
     for variable, value in values.items():
+        if isinstance(value, Source):
+            answer_cell = f"{answer_cell}\n\n{value}"
         answer_cell = answer_cell.replace(f"\n{variable} = ...", f"\n{variable} = {value!r}")
     return answer_cell
 

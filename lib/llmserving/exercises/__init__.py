@@ -5,10 +5,11 @@ from llmserving.exercises.collect import collect
 from llmserving.exercises.exercise import Exercise, Option, Part
 from llmserving.exercises.learner import another, check, hint, placement, recall, status
 from llmserving.exercises.own_text import own_words
+from llmserving.exercises.record import record
 from llmserving.exercises.solutions import solution
 from llmserving.exercises.verdict import PartVerdict, Verdict
 
 __all__ = [
     "EXERCISES", "GROUPS", "NOTEBOOK_OF", "Exercise", "Option", "Part", "PartVerdict", "Verdict",
-    "another", "check", "collect", "hint", "own_words", "placement", "recall", "solution", "status",
+    "another", "check", "collect", "hint", "own_words", "placement", "recall", "record", "solution", "status",
 ]  # fmt: skip

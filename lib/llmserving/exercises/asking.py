@@ -9,6 +9,7 @@ from llmserving.exercises import session
 from llmserving.exercises.catalogue import EXERCISES, GROUPS, unknown_id
 from llmserving.exercises.collect import collect, data_of_answer
 from llmserving.exercises.draws import PRACTICE_MARK
+from llmserving.exercises.exercise import CODE_KINDS
 
 _PRACTICE = re.compile(r"(.+)#(\d{1,9})")
 
@@ -47,17 +48,26 @@ class Asked:
         return f"{exercise_id}#{self.draw}" if self.draw else exercise_id
 
 
-def gather(asked: Asked, answers: tuple[Any, ...]) -> dict[str, Any]:
-    """The data to grade, by exercise id: from the session, with what earlier exercises hold, or from the call."""
+def gather(asked: Asked, answers: tuple[Any, ...], key: Any | None) -> dict[str, Any]:
+    """The data to grade, by exercise id: from the session, with what earlier exercises hold, or from the call.
+
+    key: says what code is tried on; without one it is tried on the public probes.
+    """
+
+    def inputs(name: str) -> Any:
+        code = any(part.kind in CODE_KINDS for part in EXERCISES[name].parts)
+        return key.inputs(name, asked.learner) if code and key is not None else None
+
     if not answers:
         if asked.practice:
             raise Refused("a practice draw takes its answer in the call, after the id")
         namespace = session.namespace()
         earlier = [name for exercise_id in asked.ids for name in EXERCISES[exercise_id].builds_on]
-        return {name: collect(name, namespace) for name in (*earlier, *asked.ids)}
+        return {name: collect(name, namespace, inputs(name)) for name in (*earlier, *asked.ids)}
     if len(asked.ids) > 1:
         raise Refused(f"answers can be given for one exercise at a time: one of {', '.join(asked.ids)}")
     try:
-        return {asked.ids[0]: data_of_answer(asked.ids[0], answers[0] if len(answers) == 1 else answers)}
+        name, answer = asked.ids[0], answers[0] if len(answers) == 1 else answers
+        return {name: data_of_answer(name, answer, inputs(name))}
     except ValueError as error:
         raise Refused(str(error)) from None

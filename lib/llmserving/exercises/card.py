@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,12 +20,17 @@ _EDGE = {"right": "#2e8b57", "partly": "#b8860b", "wrong": "#c2543b", "plain": "
 # A star between spaces multiplies, inside what is emphasised too.
 _EMPHASIS = re.compile(r"\*(?! )((?:[^*]| \* )+?)(?<! )\*")
 
+CODE_FENCE = "```"
+
 _SIGN = {"right": "✓ ", "partly": "◐ ", "wrong": "✗ ", "plain": ""}
 
 
 @dataclass(frozen=True)
 class Card:
-    """A heading and paragraphs; `code` between backticks is set as code, **words** between stars as strong."""
+    """A heading and paragraphs; `code` between backticks is set as code, **words** between stars as strong.
+
+    A paragraph between two lines of CODE_FENCE is lines of code, set as they are.
+    """
 
     heading: str
     tone: Tone
@@ -43,7 +49,7 @@ class Card:
         return "\n".join(line.rstrip() for line in lines)
 
     def html(self) -> str:
-        body = "".join(f'<p style="margin:.35em 0 0">{_marked(paragraph)}</p>' for paragraph in self.paragraphs)
+        body = "".join(_block(paragraph) for paragraph in self.paragraphs)
         return (
             f'<div role="group" aria-label="{html.escape(_plain(self.heading))}" style="border-left:4px solid '
             f"{_EDGE[self.tone]};padding:.4em .9em;margin:.2em 0;max-width:60em;"
@@ -101,15 +107,44 @@ def _plain_verdict(verdict: Verdict) -> dict[str, Any]:
     }
 
 
+def _block(paragraph: str) -> str:
+    code = _code_lines(paragraph)
+    if code is None:
+        return f'<p style="margin:.35em 0 0">{_marked(paragraph)}</p>'
+    return f'<pre style="margin:.35em 0 0;white-space:pre-wrap">{html.escape(code)}</pre>'
+
+
+def _code_lines(paragraph: str) -> str | None:
+    """The code of a paragraph that is nothing else."""
+    is_code = paragraph.startswith(f"{CODE_FENCE}\n") and paragraph.endswith(f"\n{CODE_FENCE}")
+    return paragraph[len(CODE_FENCE) + 1 : -len(CODE_FENCE) - 1] if is_code else None
+
+
 def _marked(text: str) -> str:
-    escaped = html.escape(text)
-    coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
-    strong = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", coded)
-    return _EMPHASIS.sub(r"<em>\1</em>", strong).replace("\n", "<br>")
+    def emphasised(prose: str) -> str:
+        strong = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", prose)
+        return _EMPHASIS.sub(r"<em>\1</em>", strong)
+
+    return _around_code(html.escape(text), emphasised, "<code>{}</code>").replace("\n", "<br>")
 
 
 def _plain(text: str) -> str:
-    return _EMPHASIS.sub(r"\1", text.replace("`", "").replace("**", "")).replace("\n", "\n  ")
+    code = _code_lines(text)
+    if code is not None:
+        return code.replace("\n", "\n  ")
+
+    def emphasised(prose: str) -> str:
+        return _EMPHASIS.sub(r"\1", prose.replace("`", "").replace("**", ""))
+
+    return _around_code(text, emphasised, "{}").replace("\n", "\n  ")
+
+
+def _around_code(text: str, change: Callable[[str], str], code: str) -> str:
+    """`text` with its prose changed and each `span` of code set in `code`; in code a star multiplies, whatever is beside it."""
+    text = text.replace("\0", "")
+    spans = iter(re.findall(r"`([^`]+)`", text))
+    changed = change(re.sub(r"`[^`]+`", "\0", text))
+    return re.sub("\0", lambda _: code.format(next(spans)), changed)
 
 
 def _table(rows: tuple[tuple[str, ...], ...]) -> str:

@@ -28,14 +28,32 @@ class Notebook:
 
 @dataclass(frozen=True)
 class Level:
+    """labs: notebooks to build and measure in, beside the level. It is finished, and its minutes and points count, without
+    them.
+    """
+
     name: str
     title: str
     question: str
     notebooks: tuple[Notebook, ...]
+    labs: tuple[Notebook, ...] = ()
 
     @property
     def exercises(self) -> Iterator[Exercise]:
         return (exercise for notebook in self.notebooks for exercise in notebook.exercises)
+
+    @property
+    def lab_exercises(self) -> Iterator[Exercise]:
+        return (exercise for lab in self.labs for exercise in lab.exercises)
+
+    @property
+    def every_notebook(self) -> tuple[Notebook, ...]:
+        """In the order in which they are listed: the labs come last."""
+        return self.notebooks + self.labs
+
+    @property
+    def every_exercise(self) -> Iterator[Exercise]:
+        return (exercise for notebook in self.every_notebook for exercise in notebook.exercises)
 
     @property
     def minutes(self) -> int:
@@ -65,6 +83,7 @@ LEVELS = (
             Notebook("L2/kv_size", "The size of the KV cache", 6),
             Notebook("L2/weights", "The size of the weights", 5),
         ),
+        labs=(Notebook("L2/lab_kv_bytes", "Lab: the cache of real models", 5),),
     ),
     Level(
         "L3",
@@ -75,6 +94,7 @@ LEVELS = (
             Notebook("L3/quantization", "Quantization", 12),
             Notebook("L3/recipes", "Recipes", 12),
         ),
+        labs=(Notebook("L3/lab_paging", "Lab: an allocator of your own", 6),),
     ),
     Level(
         "L4",

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from llmserving.exercises.draws import Draw, Numbers, seeded, with_numbers
 
-Kind = Literal["value", "choice", "chain"]
+Kind = Literal["value", "choice", "chain", "function", "object", "measurement"]
+CODE_KINDS = ("function", "object")
+LAB_KINDS = (*CODE_KINDS, "measurement")
+Player = Literal["allocator", "scheduler"]
 Quantity = Literal["bytes", "count", "ratio", "fraction", "real", "integer"]
 
 
@@ -22,6 +25,33 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Probe:
+    """One input that a learner's code is tried on. group: what it tries, such as "grouped-query"; points go by groups.
+
+    given: plain JSON. For a function its arguments by name, of which {"array": [...]} is handed over as a NumPy array; for
+    an object a script, as `plain_script` or `plain_scenario` writes it.
+    """
+
+    group: str
+    given: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Field:
+    """One number, or row of numbers, of a recording. samples: how many there are at least; 1 takes a bare number too.
+
+    least, most: what no machine lies outside of, so that milliseconds given as seconds are seen. whole: a count.
+    """
+
+    name: str
+    unit: str
+    least: float
+    most: float
+    samples: int = 1
+    whole: bool = False
+
+
+@dataclass(frozen=True)
 class Part:
     """One answer: the learner's variable, its kind, and what a bare number or a letter in it stands for.
 
@@ -31,6 +61,11 @@ class Part:
     picks from; parts that list the same options in one exercise share one lettered list. letters: fixed letters instead
     of A, B, C in shuffled order ("TF" for true or false). hints: in order, from a
     nudge to a worked neighbour.
+
+    Of a function or an object, `variable` is its name, and
+    stub: the source that the answer cell begins with, which raises NotImplementedError. probes: inputs that everybody may
+    see. own_work: names of the library's functions and classes that do what is to be written here. player: what an object
+    is played as. Of a measurement, `variable` is the name that it is recorded by, and fields are what is recorded.
     """
 
     name: str
@@ -43,6 +78,11 @@ class Part:
     unit: str | None = None
     options: tuple[Option, ...] = ()
     letters: str | None = None
+    stub: str | None = None
+    probes: tuple[Probe, ...] = ()
+    own_work: tuple[str, ...] = ()
+    player: Player | None = None
+    fields: tuple[Field, ...] = ()
 
     @property
     def all_letters(self) -> tuple[str, ...]:
@@ -76,6 +116,16 @@ class Exercise:
     @property
     def level(self) -> str:
         return self.notebook.split("/")[0]
+
+    @property
+    def lab(self) -> bool:
+        """Whether it stands in a lab, beside the course's own items."""
+        return self.notebook.split("/")[-1].startswith("lab_")
+
+    @property
+    def has_practice(self) -> bool:
+        """Whether there are other numbers to try it on; code is tried on fresh inputs as it is, and a recording is made once."""
+        return not any(part.kind in LAB_KINDS for part in self.parts)
 
     @property
     def points(self) -> float:

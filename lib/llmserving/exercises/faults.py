@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llmserving.exercises.exercise import Part
+from llmserving.exercises.exercise import LAB_KINDS, Part
 from llmserving.exercises.verdict import PartVerdict, State
 
 Data = dict[str, Any]
 """What collect gives for one part: JSON, with a "kind"."""
 
-WRITTEN_LIMIT = 40
+WRITTEN_LIMIT, QUOTED_LIMIT = 40, 300
 
 _SENTENCES = {
     "placeholder": "`{variable}` still holds `...`; put your answer in its place and run the answer cell.",
@@ -45,9 +45,27 @@ _SENTENCES = {
     "letters_type": "`{variable}` is of type {type}. Set it to {wanted}.",
     "repeated": "`{variable}` uses the letter {written} more than once. Each link stands at most once.",
     "not_whole": "`{variable}` is {written}, and asked is a whole number.",
+    "stub": "`{variable}` is not written yet; write it in the answer cell, and run that.",
+    "not_function": "`{variable}` holds a value of type {type}, not a function. Another cell took the name; run the answer "
+    "cell again.",
+    "not_class": "`{variable}` holds a value of type {type}, not a class: without brackets, and of this name. Run the answer "
+    "cell again.",
+    "signature": "`{variable}` is called as {variable}({called}), and it cannot be: {why}. Take the first line of the answer "
+    "cell as it was given.",
+    "not_recorded": "Nothing was recorded as {variable} yet. Run the cell that measures and records it, then this one.",
+    "recordings": "The recordings beside this notebook could not be read: {why}. Run the cell that records {variable} again.",
+    "recording_form": "What was recorded as {variable} is off. {why}",
     "negative": "`{variable}` is {written}, below zero. There is no such thing as a negative {thing}.",
 }
+_NOT_ANSWERED = ("placeholder", "empty", "not_run", "stub", "not_recorded")
 _UNKNOWN = "`{variable}` could not be read. Set it to {wanted}."
+
+
+_WANTED = {
+    "function": "a function, with the first line of the answer cell as it was given",
+    "object": "a class, with the methods of the answer cell as they were given",
+    "measurement": "a recording with the numbers that are asked for",
+}
 
 
 class _Details(dict[str, str]):
@@ -57,12 +75,12 @@ class _Details(dict[str, str]):
 
 def fault_verdict(part: Part, data: Mapping[str, Any]) -> PartVerdict:
     """No points, and the sentence; a part that nobody has answered yet is open, not unreadable."""
-    state: State = "open" if data.get("fault") in ("placeholder", "empty", "not_run") else "unreadable"
+    state: State = "open" if data.get("fault") in _NOT_ANSWERED else "unreadable"
     return PartVerdict(0.0, part.points, state, fault_sentence(part, data))
 
 
 def fault_sentence(part: Part, data: Mapping[str, Any]) -> str:
-    details = _Details({key: value[:80] for key, value in data.items() if isinstance(value, str)})
+    details = _Details({key: value[:QUOTED_LIMIT] for key, value in data.items() if isinstance(value, str)})
     details["variable"] = part.variable
     details["wanted"] = wanted(part)
     details["thing"] = {"bytes": "size", "real": "answer", None: "answer"}.get(part.quantity, part.quantity or "answer")
@@ -75,6 +93,8 @@ def wanted(part: Part) -> str:
         return '"T" or "F", with the quotes' if part.letters == "TF" else 'one letter in quotes, such as "B"'
     if part.kind == "chain":
         return 'letters in order in quotes, such as "CAB"'
+    if part.kind in LAB_KINDS:
+        return _WANTED[part.kind]
     if part.quantity == "bytes" and part.unit == "bytes":
         return 'one number of bytes, such as 4096, or text with a unit, such as "4 KB"'
     if part.quantity == "bytes" or (part.quantity == "real" and part.unit):
@@ -95,8 +115,13 @@ def fault(fault_name: str, /, **details: str) -> Data:
 
 def shorten(text: str) -> str:
     """`text` on one line, without control characters, and no longer than a card can quote."""
-    printable = "".join(character if character.isprintable() else " " for character in text)
-    return printable if len(printable) <= WRITTEN_LIMIT else printable[: WRITTEN_LIMIT - 1] + "…"
+    shown = printable(text)
+    return shown if len(shown) <= WRITTEN_LIMIT else shown[: WRITTEN_LIMIT - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """`text` on one line, without control characters."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def type_name(raw: Any) -> str:

@@ -15,7 +15,7 @@ from llmserving.exercises.dashboard import dashboard
 from llmserving.exercises.hints import next_hint, part_in_need
 from llmserving.exercises.opening import digest, invitation
 from llmserving.exercises.placing import placement_card
-from llmserving.exercises.practice import practice_card
+from llmserving.exercises.practice import NO_PRACTICE, practice_card
 from llmserving.exercises.progress import Progress
 from llmserving.exercises.recalling import after_recall, end_of_level, recall_cards
 from llmserving.exercises.standing import closed_ids
@@ -33,8 +33,8 @@ def check(exercise_id: Any = None, *answers: Any, learner: str | None = None) ->
     """
     try:
         asked = Asked(exercise_id, learner)
-        data = gather(asked, answers)
         key = _answer_key()
+        data = gather(asked, answers, key)
     except Refused as refusal:
         return _printed(Score(0.0, (Card("Nothing was checked", "plain", (str(refusal),)),)))
     graded = key.grade(data, learner=asked.learner) if key is not None else {}
@@ -81,6 +81,8 @@ def another(exercise_id: Any = None) -> Shown:
         asked = Asked(exercise_id, None)
         if asked.practice:
             raise Refused(f"ask for another({exercise_id.split('#')[0]!r}), without the # and its number")
+        if not all(EXERCISES[name].has_practice for name in asked.ids):
+            raise Refused(f"{exercise_id} has no practice: {NO_PRACTICE}")
         return [
             practice_card(EXERCISES[name], asked.learner, PROGRESS.note_practice(name), "practice") for name in asked.ids
         ]

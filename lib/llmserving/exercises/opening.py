@@ -14,7 +14,8 @@ from typing import Any
 
 from llmserving.exercises import session
 from llmserving.exercises.asking import Refused
-from llmserving.exercises.exercise import Exercise
+from llmserving.exercises.collect import collect
+from llmserving.exercises.exercise import LAB_KINDS, Exercise
 from llmserving.exercises.progress import TRIES_ENOUGH, Record
 from llmserving.exercises.worked import Worked
 
@@ -34,6 +35,8 @@ def digest(exercise: Exercise, data: Mapping[str, Any]) -> str | None:
         # The same number with its unit and without is the same answer.
         told.append(
             [answer.get("number"), answer.get("unit") or part.unit, answer.get("letter"), answer.get("letters")]
+            if part.kind not in LAB_KINDS
+            else [answer.get("source"), answer.get("fields")]
         )
     return hashlib.sha256(json.dumps([exercise.id, told]).encode()).hexdigest()[:12]
 
@@ -64,7 +67,8 @@ def opened(exercise: Exercise, learner: str) -> Worked:
         raise Refused(f"the answer key is installed but cannot be loaded ({type(error).__name__}: {error})") from None
     if key is None:
         raise Refused(f"{exercise.id} is written by the answer key, and none is installed here")
-    worked: Worked = key.worked_solution(exercise.id, learner)
+    recorded = {name: collect(name, {}) for name in (*exercise.builds_on, exercise.id)} if exercise.lab else None
+    worked: Worked = key.worked_solution(exercise.id, learner, recorded)
     return worked
 
 

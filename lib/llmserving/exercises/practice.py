@@ -8,6 +8,8 @@ from llmserving.exercises.card import Card
 from llmserving.exercises.exercise import Exercise
 from llmserving.exercises.statement import question_blocks
 
+NO_PRACTICE = "code is tried on many inputs as it is, and a recording is made once"
+
 
 def practice_card(exercise: Exercise, learner: str, draw: int, what: str, note: str = "") -> Card:
     """what: the word behind the id in the heading. note: what stands behind the call."""

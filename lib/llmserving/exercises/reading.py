@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 import types
+from collections.abc import Mapping
 from typing import Any
 
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.faults import Data, fault, type_name
+from llmserving.exercises.read_code import Inputs, read_code
 from llmserving.exercises.read_letters import read_chain, read_choice
 from llmserving.exercises.read_numbers import read_number
+from llmserving.exercises.read_recording import read_fields
 
 
 def read_part(part: Part, raw: Any) -> Data:
@@ -25,10 +28,25 @@ def read_part(part: Part, raw: Any) -> Data:
         return fault("type", type=type_name(raw))
 
 
+def read_written(part: Part, raw: Any, inputs: Inputs, namespace: Mapping[str, Any]) -> Data:
+    """The data of a part that asks for code: what comes of it on the inputs."""
+    try:
+        if raw is Ellipsis or raw is None:
+            return fault("placeholder" if raw is Ellipsis else "none")
+        return read_code(part, raw, inputs, namespace)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        # The code of a metaclass or a __call__ runs when it is looked at, and may raise anything.
+        return fault("type", type=type_name(raw))
+
+
 def _read(part: Part, raw: Any) -> Data:
     shared_fault = _fault_of_any_kind(raw)
     if shared_fault is not None:
         return shared_fault
+    if part.kind == "measurement":
+        return read_fields(part, raw)
     if part.kind == "value":
         return read_number(part, raw)
     if part.kind == "choice":

@@ -12,7 +12,7 @@ from llmserving.exercises.catalogue import EXERCISES
 from llmserving.exercises.course import LEVELS, Level
 from llmserving.exercises.draws import seeded
 from llmserving.exercises.exercise import Exercise
-from llmserving.exercises.practice import practice_card
+from llmserving.exercises.practice import NO_PRACTICE, practice_card
 from llmserving.exercises.progress import FIRST_TIME, Progress, Record
 from llmserving.exercises.verdict import Verdict
 
@@ -92,7 +92,10 @@ def _exercises_named(name: Any) -> list[Exercise]:
     asked = Asked(name, None)
     if asked.practice:
         raise Refused(f"ask for recall({name.split('#')[0]!r}), without the # and its number")
-    return [EXERCISES[exercise_id] for exercise_id in asked.ids]
+    exercises = [EXERCISES[exercise_id] for exercise_id in asked.ids]
+    if not all(exercise.has_practice for exercise in exercises):
+        raise Refused(f"{name} is not asked again: {NO_PRACTICE}")
+    return exercises
 
 
 def _one_of_each(levels: tuple[Level, ...], records: Mapping[str, Record], learner: str) -> list[Exercise]:

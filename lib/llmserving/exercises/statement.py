@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from llmserving.exercises.draws import DEFAULT_LEARNER, with_numbers
@@ -40,7 +41,13 @@ def fill(template: str, exercise: Exercise, learner: str) -> str:
 
 def answer_stub(exercise: Exercise) -> str:
     """The lines of the answer cell before anything is answered."""
-    return "\n".join(f"{part.variable} = ..." for part in exercise.parts)
+    stubs = [part.stub or f"{part.variable} = ..." for part in exercise.parts if part.kind != "measurement"]
+    return between(*stubs).join(stubs)
+
+
+def between(*stubs: str) -> str:
+    """What stands between pieces of an answer cell: a new line, or where one of them is code, two empty lines as well."""
+    return "\n\n\n" if any(re.search(r"^(?:def|class) ", stub, re.MULTILINE) for stub in stubs) else "\n"
 
 
 def _effort(exercise: Exercise) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from llmserving.exercises.card import Card, Tone, points_of
+from llmserving.exercises.code_faults import fault_without_key
 from llmserving.exercises.exercise import Exercise
 from llmserving.exercises.faults import fault_verdict
 from llmserving.exercises.verdict import PartVerdict, Verdict
@@ -25,6 +26,8 @@ def recorded(exercise: Exercise, data: Mapping[str, Any], practice: bool = False
         part, answer = exercise.part_by_name[name], data["parts"][name]
         if answer["kind"] == "fault":
             return fault_verdict(part, answer)
+        if why := fault_without_key(part, answer):
+            return PartVerdict(0.0, part.points, "unreadable", why)
         return PartVerdict(0.0, part.points, "recorded", PRACTISED if practice else RECORDED)
 
     return Verdict(exercise.id, {part.name: part_verdict(part.name) for part in exercise.parts})

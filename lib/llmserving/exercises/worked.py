@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from llmserving.exercises.card import Card
+from llmserving.exercises.card import CODE_FENCE, Card
 from llmserving.exercises.exercise import Exercise
+
+_CODE = re.compile(rf"\n?({CODE_FENCE}\n.*?\n{CODE_FENCE})\n?", re.DOTALL)
+
+
+def fenced(code: str) -> str:
+    """Code as lines of their own within the steps."""
+    return f"{CODE_FENCE}\n{code}\n{CODE_FENCE}"
 
 
 @dataclass(frozen=True)
 class Worked:
-    """steps: part -> its steps, the answer in bold. reread: headings to go back to. reasons: what an answer in the
-    learner's own words must hold; none where the exercise asks for no reason.
+    """steps: part -> its steps, the answer in bold, or fenced where it is code. reread: headings to go back to. reasons: what
+    an answer in the learner's own words must hold; none where the exercise asks for no reason.
     """
 
     steps: Mapping[str, str]
@@ -37,7 +45,11 @@ class Worked:
 def worked_card(exercise: Exercise, worked: Worked) -> Card:
     """The card, part by part; a part that this version of the course does not have is left out."""
     paragraphs = [
-        f"**`{part.variable}`** {worked.steps[part.name]}" for part in exercise.parts if part.name in worked.steps
+        paragraph
+        for part in exercise.parts
+        if part.name in worked.steps
+        for paragraph in _CODE.split(f"**`{part.variable}`** {worked.steps[part.name]}")
+        if paragraph
     ]
     if worked.reread:
         headings = " and ".join(f"'{heading}'" for heading in worked.reread)

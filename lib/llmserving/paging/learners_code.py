@@ -11,7 +11,8 @@ import linecache
 import opcode
 import sysconfig
 from pathlib import Path
-from types import TracebackType
+
+NOT_WRITTEN = "is not written yet"
 
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _NOT_THE_LEARNERS = (str(Path(__file__).parents[1]), *(sysconfig.get_path(name) for name in ("stdlib", "purelib")))
@@ -42,10 +43,10 @@ def sentence_of(error: BaseException) -> str:
 
 def bug(method: str, error: Exception, caller: str = "the script") -> LearnersBug:
     """The sentence that tells a bug in `method`, with the line of the learner's at which it came up."""
-    where = _line(error.__traceback__)
+    where = line_of(error)
     if isinstance(error, NotImplementedError):
         said = str(error).strip().rstrip(".")
-        return LearnersBug(f"{method} is not written yet" + (f": {said}" if said else ""))
+        return LearnersBug(f"{method} {NOT_WRITTEN}" + (f": {said}" if said else ""))
     if isinstance(error, TypeError) and not where:
         return LearnersBug(f"{method} cannot be called as {caller} calls it: {error}")
     said = str(error).strip().rstrip(".")
@@ -60,9 +61,9 @@ def _was_raised_by_a_statement(error: BaseException) -> bool:
     return last is not None and last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE
 
 
-def _line(traceback: TracebackType | None) -> str:
-    """The innermost line that is neither the library's nor Python's own, in words; '' where there is none."""
-    found = ""
+def line_of(error: BaseException) -> str:
+    """The innermost line of it that is neither the library's nor Python's own, in words; '' where there is none."""
+    found, traceback = "", error.__traceback__
     while traceback is not None:
         code, number = traceback.tb_frame.f_code, traceback.tb_lineno
         if not code.co_filename.startswith(_NOT_THE_LEARNERS):

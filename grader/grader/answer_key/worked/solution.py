@@ -1,51 +1,81 @@
-"""Write a worked solution: values by their steps, choices by what is right and what each other one is, chains in order."""
+"""Write a worked solution: values by their steps, choices by what is right and what each other one is, chains in order;
+code by the reference's source, and a recording by what to look at in one's own.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from llmserving.exercises.draws import DEFAULT_LEARNER
 from llmserving.exercises.exercise import Exercise, Part
 from llmserving.exercises.statement import fill
-from llmserving.exercises.worked import Worked
+from llmserving.exercises.worked import Worked, fenced
 
 from grader.answer_key.choices import grade_choice
-from grader.answer_key.grading import reference_answers
-from grader.answer_key.key import ChainKey, ChoiceKey, PartKey, ValueKey
+from grader.answer_key.grading import NEEDS_RECORDING, own_recordings, reference_answers
+from grader.answer_key.key import Answers, ChainKey, ChoiceKey, PartKey, ValueKey
 from grader.answer_key.keys import KEY
+from grader.answer_key.lab_keys import FunctionKey, MeasurementKey, ObjectKey
 from grader.answer_key.rubrics import RUBRICS
-from grader.answer_key.worked import bank, level1, level2, level3, level4, level5
+from grader.answer_key.sources import written as source_of
+from grader.answer_key.worked import bank, labs, level1, level2, level3, level4, level5
 from grader.answer_key.worked.steps import Steps, written_answer
 
 STEPS: dict[str, dict[str, Steps]] = {
     name: dict(parts)
-    for topic in (level1, level2, level3, level4, level5, bank)
+    for topic in (level1, level2, level3, level4, level5, bank, labs)
     for name, parts in topic.STEPS_HERE.items()
 }
 
 
-def worked_solution(exercise_id: str, learner: str = DEFAULT_LEARNER) -> Worked:
+def worked_solution(exercise_id: str, learner: str = DEFAULT_LEARNER, data: Mapping[str, Any] | None = None) -> Worked:
     """The steps of every part, in this learner's numbers and letters.
 
-    KeyError, naming the part, where a value has no steps: choices and chains need none of their own.
+    data: what collect gave for this exercise and those that it builds on, for what was recorded; without it the steps are
+    those of the key's example. KeyError, naming the part, where a value or code has no steps: the others need none.
     """
     key = KEY[exercise_id]
-    steps = {part.name: _steps(key.exercise, part, key.parts[part.name], learner) for part in key.exercise.parts}
+    recorded = None if data is None else own_recordings(key.exercise, data)
+    steps = {
+        part.name: _steps(key.exercise, part, key.parts[part.name], learner, recorded) for part in key.exercise.parts
+    }
     reread = dict.fromkeys(heading for part_key in key.parts.values() for heading in _rereads(part_key)[:1])
     return Worked(steps, tuple(reread), RUBRICS.get(exercise_id, ()))
 
 
-def _steps(exercise: Exercise, part: Part, key: PartKey, learner: str) -> str:
-    numbers = exercise.numbers(learner)
+def _steps(exercise: Exercise, part: Part, key: PartKey, learner: str, recorded: Answers | None) -> str:
     own = STEPS.get(exercise.id, {}).get(part.name)
-    if isinstance(key, ValueKey):
+    if isinstance(key, ValueKey | FunctionKey | ObjectKey):
         if own is None:
             raise KeyError(
-                f"{exercise.id}.{part.name} is a value without worked steps; add them below answer_key/worked/"
+                f"{exercise.id}.{part.name} is a {part.kind} without worked steps; add them below answer_key/worked/"
             )
-        answers = reference_answers(exercise, learner)
-        return own(numbers, answers, written_answer(part, answers[part.name]))
+        if isinstance(key, ValueKey):
+            return _value(exercise, part, own, learner, recorded)
+        return own(exercise.numbers(learner), {}, fenced(source_of(key.reference, part.variable)))
+    if isinstance(key, MeasurementKey):
+        return _recording(part)
     if isinstance(key, ChainKey):
         return _chain(exercise, part, key, learner)
     return _choice(exercise, part, key, learner, own)
+
+
+def _value(exercise: Exercise, part: Part, own: Steps, learner: str, recorded: Answers | None) -> str:
+    answers = reference_answers(exercise, learner, recorded)
+    if part.name not in answers:
+        return NEEDS_RECORDING
+    told = own(exercise.numbers(learner), answers, written_answer(part, answers[part.name]))
+    of_an_example = recorded is None and part.name not in reference_answers(exercise, learner, {})
+    return f"With an example of a recording; work it out with yours. {told}" if of_an_example else told
+
+
+def _recording(part: Part) -> str:
+    fields = " and ".join(f"`{field.name}`, {field.unit}" for field in part.fields)
+    return (
+        f"No number is right for all: yours is what your machine did. In recordings.json beside the notebook, look at "
+        f"{fields}, and ask whether another run would come near."
+    )
 
 
 def _choice(exercise: Exercise, part: Part, key: ChoiceKey, learner: str, own: Steps | None) -> str:
@@ -80,4 +110,4 @@ def _chain(exercise: Exercise, part: Part, key: ChainKey, learner: str) -> str:
 def _rereads(key: PartKey) -> list[str]:
     if isinstance(key, ValueKey):
         return [misconception.reread for misconception in key.misconceptions]
-    return [key.reread] if isinstance(key, ChainKey) else [trap.reread for trap in key.traps.values()]
+    return [trap.reread for trap in key.traps.values()] if isinstance(key, ChoiceKey) else [key.reread]

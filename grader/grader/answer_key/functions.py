@@ -1,0 +1,126 @@
+"""Grading a function by what it gave on the inputs: right, a named mistake, a call that stopped, or one that is off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llmserving.exercises.calls import outcomes
+from llmserving.exercises.code_faults import call_words, changed_fault, library_fault, outcome_fault, shown_result
+from llmserving.exercises.exercise import Part, Probe
+from llmserving.exercises.plain_values import is_plain
+from llmserving.exercises.read_code import digest
+from llmserving.exercises.verdict import PartVerdict
+
+from grader.answer_key.code_verdict import explaining, library_verdict, verdict_by_groups
+from grader.answer_key.lab_keys import FunctionKey
+
+STOPPED, CHANGES_ARGUMENTS = "stopped", "changes_arguments"
+
+
+def grade_function(part: Part, key: FunctionKey, answer: Mapping[str, Any], probes: Sequence[Probe]) -> PartVerdict:
+    """The answer is well formed; see `well_formed_calls`."""
+    if library := library_fault(part, answer):
+        return library_verdict(part, library)
+    given = [probe.given for probe in probes]
+    expected, calls = outcomes(key.reference, given), answer["calls"]
+    off = [index for index in range(len(given)) if not same_outcome(key, expected[index], calls[index])]
+    failing = [index for index, call in enumerate(calls) if index in off or call.get("changed")]
+    wrongs = {}
+    for wrong in key.misconceptions:
+        made = outcomes(wrong.made, given)
+        differs = [index for index in range(len(given)) if not same_outcome(key, expected[index], made[index])]
+        wrongs[wrong.name] = wrong, {index: same_outcome(key, made[index], calls[index]) for index in differs}
+    named = explaining(wrongs, probes, off)
+    return verdict_by_groups(part, key, probes, failing, named, _others(part, failing, expected, calls, probes, named))
+
+
+def well_formed_calls(answer: Mapping[str, Any], given: Sequence[Mapping[str, Any]]) -> bool:
+    """Results for just these inputs, in the form that `collect` gives them."""
+    calls = answer["calls"]
+    return (
+        answer["inputs"] == digest(given)
+        and isinstance(calls, list)
+        and len(calls) == len(given)
+        and all(isinstance(call, dict) and _well_formed(call) for call in calls)
+    )
+
+
+def _well_formed(call: Mapping[str, Any]) -> bool:
+    if len(set(call) - {"changed"}) != 1 or not isinstance(call.get("changed", []), list):
+        return False
+    if "returned" in call:
+        return is_plain(call["returned"])
+    if "raised" in call:
+        raised = call["raised"]
+        return isinstance(raised, dict) and all(isinstance(said, str) and len(said) <= 300 for said in raised.values())
+    return call.get("too_large") is True or isinstance(call.get("unreadable"), str)
+
+
+def same_outcome(key: FunctionKey, expected: Mapping[str, Any], got: Mapping[str, Any]) -> bool:
+    """Equal results, or two refusals: which error is raised is the learner's to choose, but a stub is none."""
+    if "raised" in expected or "raised" in got:
+        stub = got.get("raised", {}).get("type") == "NotImplementedError"
+        return "raised" in expected and "raised" in got and not stub
+    return "returned" in expected and "returned" in got and _equal(key, expected["returned"], got["returned"])
+
+
+def _equal(key: FunctionKey, expected: Any, got: Any) -> bool:
+    if _is_number(expected) and _is_number(got):
+        return key.tolerance.accepts(expected, got) and (not key.same_type or type(expected) is type(got))
+    if isinstance(expected, list) and isinstance(got, list):
+        return len(expected) == len(got) and all(_equal(key, *pair) for pair in zip(expected, got, strict=True))
+    if isinstance(expected, dict) and isinstance(got, dict) and "dict" in expected and "dict" in got:
+        return _equal(key, sorted(expected["dict"], key=repr), sorted(got["dict"], key=repr))
+    return type(expected) is type(got) and bool(expected == got)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _others(
+    part: Part,
+    failing: Sequence[int],
+    expected: Sequence[Any],
+    calls: Sequence[Any],
+    probes: Sequence[Probe],
+    named: Any,
+) -> dict[str, str]:
+    """What no name says: the first call that stopped, the first that changed its arguments, else the first that is off."""
+    told: dict[str, str] = {}
+    for index in failing:
+        given, call = probes[index].given, calls[index]
+        stopped = "raised" not in expected[index] and outcome_fault(part, given, call)
+        if stopped:
+            told.setdefault(STOPPED, stopped)
+        elif changed := changed_fault(part, given, call):
+            told.setdefault(CHANGES_ARGUMENTS, changed)
+    if failing and not told and not named:
+        told[""] = _off(part, failing[0], expected, calls, probes)
+    return told
+
+
+def _off(part: Part, index: int, expected: Sequence[Any], calls: Sequence[Any], probes: Sequence[Probe]) -> str:
+    """The first input that is off; what is right there is told only where everybody may see the input."""
+    call, due = call_words(part, probes[index].given), expected[index]
+    if "raised" in due:
+        return f"{call} gave a result, and should refuse by raising an error: {due['raised']['said']}."
+    if "returned" not in calls[index]:
+        return outcome_fault(part, probes[index].given, calls[index]) or f"{call} stopped, and a result is due."
+    got = shown_result(calls[index]["returned"])
+    if index < len(part.probes):
+        return f"{call} gave {got}, and {shown_result(due['returned'])} is right."
+    return f"{call} gave {got}, which is not right; due is {_kind(due['returned'])}."
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "True or False"
+    if isinstance(value, int):
+        return "another whole number"
+    if isinstance(value, float):
+        return "another number"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    return "another text" if isinstance(value, str) else "something else"

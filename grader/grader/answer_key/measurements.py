@@ -1,0 +1,51 @@
+"""Grading a recording by its form, never by its number: it is there, after the prediction, and shows no known slip."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from llmserving.exercises.exercise import Part
+from llmserving.exercises.read_recording import read_fields
+from llmserving.exercises.verdict import PartVerdict
+
+from grader.answer_key.lab_keys import Fields, MeasurementKey
+
+MEASURED_FIRST = "measured_before_predicted"
+
+
+def grade_measurement(
+    part: Part, key: MeasurementKey, answer: Mapping[str, Any], prediction: Mapping[str, Any] | None, foretold: str
+) -> PartVerdict:
+    """The answer is well formed. prediction: the data of the part `key.after`, which is recorded as `foretold`."""
+    if prediction is not None:
+        if prediction["kind"] != "measurement":
+            sentence = (
+                f"Record your prediction as {foretold} first: what is foretold after measuring foretells nothing."
+            )
+            return PartVerdict(0.0, part.points, "wrong", sentence, (MEASURED_FIRST,), key.reread)
+        if prediction["first"] > answer["first"]:
+            sentence = (
+                f"{part.variable} was recorded before {foretold}. The measurement stands, but a prediction made after it "
+                "foretells nothing; predict first where the next one is asked."
+            )
+            return PartVerdict(0.0, part.points, "wrong", sentence, (MEASURED_FIRST,), key.reread)
+    for slip in key.misconceptions:
+        if slip.holds(answer["fields"]):
+            return PartVerdict(0.0, part.points, "wrong", slip.sentence, (slip.name,), slip.reread)
+    return PartVerdict(part.points, part.points, "right", "Right.")
+
+
+def well_formed_recording(part: Part, answer: Mapping[str, Any]) -> bool:
+    """The fields are those that are asked for, in their range: what `record` would have kept."""
+    first, fields = answer["first"], answer["fields"]
+    in_order = isinstance(first, int) and not isinstance(first, bool) and first >= 0
+    return in_order and isinstance(fields, dict) and read_fields(part, fields).get("fields") == fields
+
+
+def recorded_numbers(part: Part, fields: Fields) -> Iterator[tuple[str, float]]:
+    """What value parts may work with: "recorded.decode.seconds" -> the number, or the median of the samples."""
+    for field in part.fields:
+        value = fields[field.name]
+        yield f"recorded.{part.name}.{field.name}", statistics.median(value) if isinstance(value, list) else value

@@ -1,0 +1,171 @@
+"""A recording is judged by its form, never by its number; what is worked out from it is judged by the learner's own numbers."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from grader.answer_key import KEY, Key, grade, reference_answers, worked_solution
+from grader.answer_key.key import THREE_FIGURES, Misconception, ValueKey
+from grader.answer_key.lab_keys import MeasurementKey, Slip
+from grader.answer_key.solutions import other_inputs, reference_inputs, wrong_inputs
+from grader.answer_key.sources import Source
+from grader.answer_key.worked.solution import STEPS
+from grader.selftest.as_run import as_answers, run_cell
+from llmserving import record
+from llmserving.exercises import EXERCISES, collect, recordings, session
+from llmserving.exercises.verdict import PartVerdict
+
+from tests.measured_exercise import MEASURED
+
+ONE_RUN_TWICE = Slip(
+    "one_run_copied",
+    lambda fields: len(set(fields["seconds"])) == 1,
+    {"seconds": [0.5, 0.5, 0.5], "tokens": 64},
+    "The three times are one and the same number. Two runs never take equally long: measure each.",
+    "Measure",
+)
+MEASURED_KEY = Key(
+    MEASURED,
+    {
+        "predicted": MeasurementKey({"tokens_per_s": 100}, {"tokens_per_s": 90.5}, "Measure"),
+        "decode": MeasurementKey(
+            {"seconds": [0.5, 0.52, 0.49], "tokens": 64},
+            {"seconds": [2.0, 2.1, 2.2, 1.9], "tokens": 32},
+            "Measure",
+            after="predicted",
+            misconceptions=(ONE_RUN_TWICE,),
+        ),
+        "rate": ValueKey(
+            lambda n, a: a["recorded.decode.tokens"] / a["recorded.decode.seconds"],
+            THREE_FIGURES,
+            (
+                Misconception(
+                    "inverted",
+                    lambda n, a: a["recorded.decode.seconds"] / a["recorded.decode.tokens"],
+                    "Those are seconds a token.",
+                    "Measure",
+                ),
+            ),
+        ),
+    },
+)
+
+
+@pytest.fixture(autouse=True)
+def _in_the_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(session.RECORDS_VARIABLE, raising=False)
+    monkeypatch.setattr(recordings, "_in_memory", [])
+    monkeypatch.setitem(EXERCISES, MEASURED.id, MEASURED)
+    monkeypatch.setitem(KEY, MEASURED.id, MEASURED_KEY)
+
+
+def verdicts(rate: Any = ...) -> dict[str, PartVerdict]:
+    return dict(grade({MEASURED.id: collect(MEASURED.id, {"LAB1_1_rate": rate})})[MEASURED.id].parts)
+
+
+def measure(**fields: Any) -> None:
+    record("L1.lab.decode", **{"seconds": [0.5, 0.52, 0.49], "tokens": 64, **fields})
+
+
+def predict() -> None:
+    record("L1.lab.decode.predicted", tokens_per_s=100)
+
+
+def test_any_machine_s_number_is_right_and_the_rate_is_judged_by_it() -> None:
+    predict()
+    for seconds in ([0.5, 0.52, 0.49], [50.0, 40.0, 59.0], [0.001, 0.0011, 0.0012]):
+        measure(seconds=seconds)
+        rate = 64 / sorted(seconds)[1]
+        assert {name: part.state for name, part in verdicts(rate).items()} == dict.fromkeys(
+            ("predicted", "decode", "rate"), "right"
+        )
+        assert verdicts(1 / rate)["rate"].diagnoses == ("inverted",)
+
+
+def test_what_is_worked_out_from_a_recording_waits_for_it() -> None:
+    rate = verdicts(128)["rate"]
+    assert (rate.score, rate.state) == (0, "open")
+    assert rate.message == "This is worked out from what you record; record that first."
+
+
+def test_a_prediction_made_after_the_measurement_is_none() -> None:
+    measure()
+    assert verdicts()["decode"].diagnoses == ("measured_before_predicted",)
+    assert "Record your prediction as L1.lab.decode.predicted first" in verdicts()["decode"].message
+    predict()
+    assert "L1.lab.decode was recorded before L1.lab.decode.predicted" in verdicts()["decode"].message
+    measure()
+    assert verdicts()["decode"].diagnoses == ("measured_before_predicted",), "measuring again changes nothing about it"
+
+
+def test_a_slip_in_a_recording_is_named() -> None:
+    predict()
+    measure(seconds=[0.5, 0.5, 0.5])
+    assert verdicts()["decode"].diagnoses == ("one_run_copied",)
+
+
+def test_the_sweep_s_recordings_are_right_in_two_forms_and_wrong_by_name(tmp_path: Path) -> None:
+    for inputs in (reference_inputs, other_inputs):
+        written = inputs(MEASURED, "default")
+        (tmp_path / recordings.RECORDINGS_FILE).unlink(missing_ok=True)
+        for name in ("predicted", "decode"):
+            assert isinstance(written[name], Source)
+            run_cell(written[name])
+        assert {part.state for part in verdicts(written["rate"]).values()} == {"right"}
+        assert KEY[MEASURED.id].grade(as_answers(MEASURED, written)).score == MEASURED.points
+    for wrong in wrong_inputs(MEASURED, "default"):
+        if wrong.part == "decode":
+            run_cell(wrong.written)
+            assert verdicts()["decode"].diagnoses == (wrong.name,)
+    assert reference_answers(MEASURED, "default")["rate"] == 128
+
+
+def test_the_worked_solution_is_of_the_learner_s_own_recording_where_there_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(STEPS, MEASURED.id, {"rate": lambda n, a, answer: f"tokens by seconds: {answer}"})
+
+    def of_rate() -> str:
+        return worked_solution(MEASURED.id, data={MEASURED.id: collect(MEASURED.id, {})}).steps["rate"]
+
+    assert of_rate() == "This is worked out from what you record; record that first."
+    predict()
+    measure(seconds=[4.0, 4.2, 3.9], tokens=32)
+    assert of_rate() == "tokens by seconds: **8 tokens/s**"
+    without = worked_solution(MEASURED.id).steps
+    assert without["rate"].startswith("With an example of a recording; work it out with yours.")
+    assert "`seconds`, s and `tokens`, tokens" in without["decode"]
+    assert "**" not in without["decode"], "no number of a recording is the right one"
+
+
+@pytest.mark.parametrize(
+    "bent",
+    [
+        {"first": -1}, {"first": True}, {"first": None}, {"fields": None}, {"fields": {}}, {"fields": {"seconds": [1] * 3}},
+        {"fields": {"seconds": [1, 2, 1e9], "tokens": 64}}, {"fields": {"seconds": [1, 2, None], "tokens": 64}},
+        {"fields": {"seconds": [1, 2, 3], "tokens": 64, "more": 1}}, {"fields": [["seconds", 1]]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_recording_that_collect_could_not_have_read_costs_its_part(bent: Any) -> None:
+    sound = {"kind": "measurement", "first": 1, "fields": {"seconds": [1, 2, 3], "tokens": 64}}
+    foretold = {"kind": "measurement", "first": 0, "fields": {"tokens_per_s": 100}}
+
+    def graded(decode: Any) -> PartVerdict:
+        data = {"parts": {"predicted": foretold, "decode": decode, "rate": {"kind": "fault", "fault": "placeholder"}}}
+        return grade({MEASURED.id: data})[MEASURED.id].parts["decode"]
+
+    assert graded(sound).state == "right"
+    assert (graded({**sound, **bent}).score, graded({**sound, **bent}).state) == (0, "unreadable")
+
+
+def test_the_number_is_never_judged() -> None:
+    predict()
+    rng = random.Random(0)
+    for _ in range(20):
+        measure(seconds=[rng.uniform(1e-5, 59) for _ in range(3)])
+        assert verdicts()["decode"].state == "right"
