@@ -36,6 +36,7 @@ def executed(notebook: Any, path: Path) -> Any:
         timeout=120,
         kernel_name=KERNEL,
         record_timing=False,
+        coalesce_streams=True,  # what is printed letter by letter is kept in one piece
         store_widget_state=False,
         resources={"metadata": {"path": str(path.parent)}},
     )

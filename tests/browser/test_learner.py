@@ -103,14 +103,14 @@ def test_help_in_a_cell_of_ones_own(kv_size: NotebookPage) -> None:
         "from llmserving import another, hint, status\ndisplay(hint('L2.1'), another('L2.1'), status())"
     )
     cards = output.get_by_role("group")
-    expect(cards).to_have_count(5)
+    expect(cards).to_have_count(6)
     expect(cards.nth(0)).to_contain_text("L2.1 · hint")
     expect(cards.nth(0)).to_contain_text("Hint 1 of")
     expect(cards.nth(1)).to_contain_text("L2.1#1 · practice")
     expect(cards.nth(1)).to_contain_text('check("L2.1#1", ...)')
     expect(cards.nth(2).get_by_role("row")).to_have_count(1 + len(LEVELS) + 1)
     expect(cards.nth(2).get_by_role("rowheader")).to_have_count(len(LEVELS) + 1)
-    expect(cards.nth(4)).to_contain_text("Next: ")
+    expect(cards.nth(5)).to_contain_text("Next: ")
     assert hard_to_read(output.locator(".jp-OutputArea-output").first) == {}
 
 

@@ -87,7 +87,7 @@ class PagedKV:
         blocks, _ = self.held.pop(request)
         self.free_blocks += [block for block in blocks if not any(block in other for other, _ in self.held.values())]
 """
-    told = card(run, source, "LAB3A.1")
+    told = card(run, source, "LAB3A.2")
     assert (
         "Right: growing, refusing. Not yet: sharing. A block that another request holds too is written in place" in told
     )

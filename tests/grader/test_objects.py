@@ -26,8 +26,8 @@ from tests.lib.wrong_allocators import WRONG
 
 
 def verdict_on(made: Any, learner: str = "default") -> PartVerdict:
-    data = collect("LAB3A.1", {"PagedKV": made}, inputs("LAB3A.1", learner))
-    [part] = grade({"LAB3A.1": data}, learner)["LAB3A.1"].parts.values()
+    data = collect("LAB3A.2", {"PagedKV": made}, inputs("LAB3A.2", learner))
+    [part] = grade({"LAB3A.2": data}, learner)["LAB3A.2"].parts.values()
     return part
 
 
@@ -75,18 +75,18 @@ def test_a_mistake_without_a_name_is_told_by_its_invariant() -> None:
 
 def test_whatever_was_made_in_its_play_the_event_at_which_it_parts_is_named() -> None:
     """A trace without a broken invariant that is not the reference's: nobody's allocator, and not believed."""
-    data = collect("LAB3A.1", {"PagedKV": Naive}, inputs("LAB3A.1"))
+    data = collect("LAB3A.2", {"PagedKV": Naive}, inputs("LAB3A.2"))
     step = data["parts"]["allocator"]["plays"][1]["steps"][2]
     step["events"][0]["free_blocks"] += 1
-    [part] = grade({"LAB3A.1": data})["LAB3A.1"].parts.values()
+    [part] = grade({"LAB3A.2": data})["LAB3A.2"].parts.values()
     assert part.diagnoses == ("parts_ways",)
     assert "In the script 'Fork and copy on write', operation 3: copy of 'b' leaves 6 blocks free" in part.message
 
 
 def test_a_trace_that_stops_early_is_not_believed() -> None:
-    data = collect("LAB3A.1", {"PagedKV": Naive}, inputs("LAB3A.1"))
+    data = collect("LAB3A.2", {"PagedKV": Naive}, inputs("LAB3A.2"))
     del data["parts"]["allocator"]["plays"][0]["steps"][-1]
-    [part] = grade({"LAB3A.1": data})["LAB3A.1"].parts.values()
+    [part] = grade({"LAB3A.2": data})["LAB3A.2"].parts.values()
     assert (part.score, part.diagnoses) == (3, ("parts_ways",))
     assert "the play stops before it" in part.message
 
@@ -153,10 +153,10 @@ def test_bent_plays_cost_the_part_and_never_raise(data: st.DataObject) -> None:
         (play["steps"][0], "events"), (play["steps"][0], "refused"), *((events[0], name) for name in events[0]),
     ]))  # fmt: skip
     target[name] = data.draw(JSON)
-    verdict = grade({"LAB3A.1": sound})["LAB3A.1"]
+    verdict = grade({"LAB3A.2": sound})["LAB3A.2"]
     assert 0 <= verdict.score <= 4
     assert verdict.message
     assert len(verdict.message) < 4000
 
 
-SOUND = collect("LAB3A.1", {"PagedKV": Naive}, inputs("LAB3A.1"))
+SOUND = collect("LAB3A.2", {"PagedKV": Naive}, inputs("LAB3A.2"))

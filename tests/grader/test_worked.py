@@ -80,7 +80,8 @@ def test_every_equation_of_the_steps_holds(name: str) -> None:
                 for left, right in equations(text):
                     found += 1
                     assert left == pytest.approx(right, rel=0.002), f"{name}.{part} for {learner}: {left} = {right}"
-    assert found or not any(isinstance(key, ValueKey) for key in KEY[name].parts.values()), name
+    worked_out = [part for part, key in KEY[name].parts.items() if isinstance(key, ValueKey) and part != "event"]
+    assert found or not worked_out, name  # an event of a trace is found, and not computed
 
 
 def equations(text: str) -> list[tuple[float, float]]:
@@ -129,7 +130,7 @@ def test_the_course_s_own_numbers_are_worked_out_in_the_open() -> None:
 
 
 def test_code_is_shown_as_lines_of_code_in_both_forms_of_the_card() -> None:
-    card = worked_card(EXERCISES["LAB3A.1"], worked_solution("LAB3A.1"))
+    card = worked_card(EXERCISES["LAB3A.2"], worked_solution("LAB3A.2"))
     assert "<pre" in card.html()
     assert "    def is_shared(self, block: int) -&gt; bool:\n        return sum(" in card.html()
     assert "\n          return sum(block in table for table in self.tables.values()) > 1" in card.text()

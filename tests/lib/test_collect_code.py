@@ -203,26 +203,26 @@ def test_a_class_based_on_the_library_s_or_holding_it_is_noticed() -> None:
         "        return getattr(self.inner, name)"
     )
     for source in (based, holding):
-        assert collect("LAB3A.1", run_cell(source))["parts"]["allocator"]["library"] == "llmserving.PagedAllocator"
+        assert collect("LAB3A.2", run_cell(source))["parts"]["allocator"]["library"] == "llmserving.PagedAllocator"
 
 
 def test_a_play_is_told_step_by_step_up_to_what_broke_first() -> None:
-    data = collect("LAB3A.1", {"PagedKV": PagedAllocator})["parts"]["allocator"]
+    data = collect("LAB3A.2", {"PagedKV": PagedAllocator})["parts"]["allocator"]
     assert all(play["broken"] is None for play in data["plays"])
     fork = next(
         event for play in data["plays"] for step in play["steps"] for event in step["events"] if event["kind"] == "fork"
     )
     assert fork["source"] == "a"
     assert (fork["request"], fork["blocks"]) == ("b", [0, 1])
-    [part] = EXERCISES["LAB3A.1"].parts
+    [part] = EXERCISES["LAB3A.2"].parts
     assert part.stub is not None
-    assert collect("LAB3A.1", run_cell(part.stub))["parts"]["allocator"]["fault"] == "stub"
-    instance = collect("LAB3A.1", {"PagedKV": PagedAllocator(8, 4)})["parts"]["allocator"]
-    assert "not a class" in sentence("LAB3A.1", instance)
+    assert collect("LAB3A.2", run_cell(part.stub))["parts"]["allocator"]["fault"] == "stub"
+    instance = collect("LAB3A.2", {"PagedKV": PagedAllocator(8, 4)})["parts"]["allocator"]
+    assert "not a class" in sentence("LAB3A.2", instance)
 
 
 def test_half_a_class_is_told_which_method_is_missing() -> None:
-    [part] = EXERCISES["LAB3A.1"].parts
+    [part] = EXERCISES["LAB3A.2"].parts
     assert part.stub is not None
     names = run_cell(part.stub)
 
@@ -231,8 +231,8 @@ def test_half_a_class_is_told_which_method_is_missing() -> None:
         self.tables[request] = [self.free_blocks.pop(0) for _ in range(needed)]
 
     names["PagedKV"].allocate = allocate
-    broken = collect("LAB3A.1", names)["parts"]["allocator"]["plays"][1]["broken"]
-    assert "fork is not written yet: LAB3A.1: fork" in broken["sentence"]
+    broken = collect("LAB3A.2", names)["parts"]["allocator"]["plays"][1]["broken"]
+    assert "fork is not written yet: LAB3A.2: fork" in broken["sentence"]
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_half_a_class_is_told_which_method_is_missing() -> None:
     ],
 )
 def test_a_class_that_leaves_the_session_is_told_as_a_bug(source: str) -> None:
-    plays = collect("LAB3A.1", run_cell(source))["parts"]["allocator"]["plays"]
+    plays = collect("LAB3A.2", run_cell(source))["parts"]["allocator"]["plays"]
     assert {play["broken"]["name"] for play in plays} == {"bug"}
 
 
@@ -260,8 +260,8 @@ def test_without_a_key_faults_of_form_are_told_and_the_rest_is_recorded() -> Non
     assert state("1")[1].endswith("A function without `return` gives None; is it missing, or on one way through only?")
     assert "stopped with NameError: name 'n' is not defined" in state("return n")[1]
     assert "comes down to `llmserving.kv_bytes`" in state("return kv_bytes(1, 1, 1, 1)")[1]
-    allocator = collect("LAB3A.1", run_cell("class PagedKV:\n    pass"))
-    [part] = recorded(EXERCISES["LAB3A.1"], allocator).parts.values()
+    allocator = collect("LAB3A.2", run_cell("class PagedKV:\n    pass"))
+    [part] = recorded(EXERCISES["LAB3A.2"], allocator).parts.values()
     assert (part.state, "PagedKV(6, 4) cannot be called as the script calls it" in part.message) == (
         "unreadable",
         True,
@@ -300,7 +300,7 @@ FUNCTIONS: list[Any] = [
 
 @given(st.sampled_from(FUNCTIONS) | st.functions(like=lambda **given: None, returns=st.from_type(object)))
 def test_whatever_the_name_holds_there_is_small_json_and_no_exception(made: Callable[..., Any]) -> None:
-    for exercise_id, name in (("LAB2.1", "kv_bytes_per_token"), ("LAB3A.1", "PagedKV")):
+    for exercise_id, name in (("LAB2.1", "kv_bytes_per_token"), ("LAB3A.2", "PagedKV")):
         data = collect(exercise_id, {name: made})
         text = json.dumps(data, allow_nan=False)
         assert json.loads(text) == data

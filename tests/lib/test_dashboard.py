@@ -13,6 +13,7 @@ from llmserving.exercises.card import Card
 from llmserving.exercises.course import LEVELS, Level, Notebook
 from llmserving.exercises.dashboard import dashboard, what_next
 from llmserving.exercises.progress import AFTER_HINTS, AFTER_TRIES, FIRST_TIME, PROGRESS_FILE, Record
+from llmserving.units import format_number
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -105,11 +106,19 @@ def test_labs_are_listed_apart_and_count_for_no_level() -> None:
     assert list(labs_in(before)) == [lab.path for lab in labs]
     assert not set(labs_in(before)) & set(open_in(before))
     assert before[0].heading.endswith(f" solved, and 0 of {sum(len(lab.exercises) for lab in labs)} in labs")
-    assert labs_in(before)["L2/lab_kv_bytes"] == ["LAB2.1: open", "0 of 4", str(LEVELS[1].labs[0].minutes)]
-    assert labs_in(begun)["L2/lab_kv_bytes"] == ["LAB2.1: open", "3 of 4", str(EXERCISES["LAB2.1"].minutes)]
+    lab = LEVELS[1].labs[0]
+    ids = [exercise.id for exercise in lab.exercises]
+    of, left = format_number(sum(exercise.points for exercise in lab.exercises)), EXERCISES["LAB2.1"].minutes
+
+    def listed(first: str) -> str:
+        return ", ".join([f"LAB2.1: {first}", *(f"{name}: open" for name in ids[1:])])
+
+    assert labs_in(before)[lab.path] == [listed("open"), f"0 of {of}", str(lab.minutes)]
+    assert labs_in(begun)[lab.path][:2] == [listed("open"), f"3 of {of}"]
     assert begun[0] == before[0], "the table of the levels"
-    solved = dashboard({"LAB2.1": Record(1, 4.0, FIRST_TIME)})
-    assert labs_in(solved)["L2/lab_kv_bytes"] == ["LAB2.1: right first time", "4 of 4", "0"]
+    solved = dashboard({"LAB2.1": Record(1, EXERCISES["LAB2.1"].points, FIRST_TIME)})
+    assert labs_in(solved)[lab.path][0] == listed("right first time")
+    assert int(labs_in(solved)[lab.path][2]) == int(labs_in(begun)[lab.path][2]) - left
     assert ", and 1 of " in solved[0].heading
 
 

@@ -149,7 +149,7 @@ def _far_out(value: str, end: str) -> dict[str, ValueKey]:
             _wrong(
                 "levels_for_last_code",
                 lambda n, a: 2 ** n["bits"],
-                "That is how many codes there are. They begin at zero, so the last is one less.",
+                "That is how many codes there are. They are counted from zero, so none of them has that number.",
                 _STEP,
             )
         ]

@@ -98,7 +98,7 @@ KEYS_HERE = (
             ),
             "capacity": (
                 "capacity_for_bandwidth",
-                "Capacity limits how many requests fit. How fast a token comes depends on how fast HBM is read.",
+                "Capacity limits how many requests fit. It does not set the pace of a pass.",
             ),
         },
         _PHASES,
@@ -124,11 +124,11 @@ KEYS_HERE = (
         {
             "size": (
                 "whole_block_empty",
-                "A block is taken when a token needs it, so it holds one token at least: one less than a whole block.",
+                "No block is ever quite empty: it is taken when a token needs it, and holds that one at least.",
             ),
             "every_block": (
                 "waste_in_every_block",
-                "A new block is taken only when the one before is full, so only the last can have empty slots.",
+                "A new block is taken only when the one before is full.",
             ),
             "reservation": (
                 "waste_of_reservation",

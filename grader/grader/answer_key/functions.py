@@ -23,16 +23,26 @@ def grade_function(part: Part, key: FunctionKey, answer: Mapping[str, Any], prob
     if library := library_fault(part, answer):
         return library_verdict(part, library)
     given = [probe.given for probe in probes]
-    expected, calls = outcomes(key.reference, given), answer["calls"]
+    expected, calls = _seen(key, outcomes(key.reference, given)), _seen(key, answer["calls"])
     off = [index for index in range(len(given)) if not same_outcome(key, expected[index], calls[index])]
     failing = [index for index, call in enumerate(calls) if index in off or call.get("changed")]
     wrongs = {}
     for wrong in key.misconceptions:
-        made = outcomes(wrong.made, given)
+        made = _seen(key, outcomes(wrong.made, given))
         differs = [index for index in range(len(given)) if not same_outcome(key, expected[index], made[index])]
         wrongs[wrong.name] = wrong, {index: same_outcome(key, made[index], calls[index]) for index in differs}
     named = explaining(wrongs, probes, off)
-    return verdict_by_groups(part, key, probes, failing, named, _others(part, failing, expected, calls, probes, named))
+    others = _others(part, failing, expected, answer["calls"], probes, named)
+    if key.judge is not None and failing and set(others) <= {""}:
+        others[""] = key.judge(answer["calls"][failing[0]]["returned"]).told
+    return verdict_by_groups(part, key, probes, failing, named, others)
+
+
+def _seen(key: FunctionKey, calls: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The calls, with what a result comes to in its place where the key judges results."""
+    if key.judge is None:
+        return list(calls)
+    return [{**call, "returned": key.judge(call["returned"]).seen} if "returned" in call else call for call in calls]
 
 
 def well_formed_calls(answer: Mapping[str, Any], given: Sequence[Mapping[str, Any]]) -> bool:

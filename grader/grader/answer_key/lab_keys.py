@@ -33,10 +33,19 @@ class Wrong:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What a result comes to. seen: plain data, equal where two results are the same answer. told: a sentence on it."""
+
+    seen: Any
+    told: str
+
+
+@dataclass(frozen=True)
 class FunctionKey:
     """groups: a group of probes -> the points for getting all of it right. otherwise: the reference, written another way.
 
-    same_type: whether 2 and 2.0 are two answers. As of `Wrong`, reference and otherwise use nothing from around them.
+    same_type: whether 2 and 2.0 are two answers. judge: where many results are right, what a plain result comes to, which is
+    then compared in its place. As of `Wrong`, reference and otherwise use nothing from around them.
     """
 
     reference: Callable[..., Any]
@@ -47,6 +56,7 @@ class FunctionKey:
     reread: str
     tolerance: Tolerance = EXACT
     same_type: bool = False
+    judge: Callable[[Any], Judged] | None = None
 
 
 @dataclass(frozen=True)

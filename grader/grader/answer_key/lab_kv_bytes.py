@@ -5,13 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from llmserving import MODELS
 from llmserving.exercises import lab_kv_bytes
 from llmserving.exercises.exercise import Probe
+from llmserving.units import format_number
 
 from grader.answer_key.key import Key
 from grader.answer_key.lab_keys import FunctionKey, Wrong
 
 _FACTORS, _SHARED, _LATENT, _BITS = "One token in one layer", "Heads that share", "One latent", "Bits and bytes"
+
+# The models of the lab's own table: by these sentences a learner finds the mistake that its factor stands for.
+_GROUPED, _MLA = MODELS["llama-3.1-8b"], MODELS["deepseek-v2-lite"]
+_GROUPED_TIMES = format_number(_GROUPED.attention_heads / _GROUPED.kv_heads)
+_MLA_TIMES = format_number(2 * _MLA.kv_heads * _MLA.head_dim / _MLA.latent_dim)
 
 
 def kv_bytes_per_token(
@@ -121,8 +128,9 @@ _WRONG = (
     Wrong(
         "query_heads_for_kv_heads",
         with_query_heads,
-        "That caches keys and values for every query head. Query heads that share a KV head read the same keys and values, "
-        "and those are stored once.",
+        f"That caches keys and values for every query head: {_GROUPED_TIMES} times too much for Llama-3.1-8B, which has "
+        f"{_GROUPED.attention_heads} query heads and {_GROUPED.kv_heads} KV heads. "
+        "Query heads that share a KV head read the same keys and values, and those are stored once.",
         _SHARED,
     ),
     Wrong(
@@ -161,7 +169,8 @@ _WRONG = (
     Wrong(
         "latent_ignored",
         latent_ignored,
-        "That caches keys and values a head though the model has a latent. The latent is cached in their place.",
+        f"That caches keys and values a head though the model has a latent: {_MLA_TIMES} times too much for DeepSeek-V2-Lite. "
+        "The latent is cached in their place.",
         _LATENT,
     ),
     Wrong(

@@ -132,7 +132,7 @@ def _drawn(rng: random.Random, title: str, num_blocks: int, block_size: int, *, 
 
 KEYS_HERE = (
     Key(
-        lab_paging.LAB3A_1,
+        lab_paging.LAB3A_2,
         {
             "allocator": ObjectKey(
                 reference=made.PagedKV,

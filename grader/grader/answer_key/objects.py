@@ -130,8 +130,9 @@ def _first_off(
         }
     steps = zip(seen[first][1:], right[first][1:], strict=False)
     number = next((number for number, (own, due) in enumerate(steps, 1) if own != due), len(seen[first]))
+    came_to = _came_to(plays[first], number)
     return {
-        PARTS_WAYS: f"In the script '{title}', operation {number}: {_came_to(plays[first], number)}, and that is not due."
+        "" if named else PARTS_WAYS: f"In the script '{title}', operation {number}: {came_to}, and that is not due."
     }
 
 

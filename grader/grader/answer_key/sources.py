@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Mapping
 from typing import Any
@@ -15,9 +16,18 @@ class Source(str):
 
 
 def written(made: Any, variable: str) -> Source:
-    """The source of a function, or of a class with those that it is based on, under the learner's name."""
+    """The source of a function, or of a class with those that it is based on, under the learner's name; a base that is the
+    library's is imported.
+    """
     pieces = [cls for cls in reversed(made.__mro__) if cls is not object] if isinstance(made, type) else [made]
-    lines = [textwrap.dedent(inspect.getsource(piece)).rstrip() for piece in pieces]
+    lines = [
+        f"from {piece.__module__} import {piece.__name__}"
+        if piece.__module__.startswith("llmserving.")
+        else textwrap.dedent(inspect.getsource(piece)).rstrip()
+        for piece in pieces
+    ]
+    if any(re.search(r"\bAny\b", line) for line in lines):
+        lines.insert(0, "from typing import Any")
     if made.__name__ != variable:
         lines.append(f"{variable} = {made.__name__}")
     return Source("\n\n".join(lines))

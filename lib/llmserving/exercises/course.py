@@ -70,31 +70,35 @@ LEVELS = (
         "Recognition",
         "Which phase is this, which factor, which lever?",
         (
-            Notebook("L1/two_phases", "Two phases", 8),
-            Notebook("L1/kv_cache", "The KV cache", 6),
-            Notebook("L1/three_levers", "Three levers", 6),
+            Notebook("L1/two_phases", "Two phases", 12),
+            Notebook("L1/kv_cache", "The KV cache", 9),
+            Notebook("L1/three_levers", "Three levers", 10),
         ),
+        labs=(Notebook("L1/lab_two_phases", "Lab: two phases on your machine", 12),),
     ),
     Level(
         "L2",
         "Application",
         "How many gigabytes, and how many requests fit?",
         (
-            Notebook("L2/kv_size", "The size of the KV cache", 6),
+            Notebook("L2/kv_size", "The size of the KV cache", 9),
             Notebook("L2/weights", "The size of the weights", 5),
         ),
-        labs=(Notebook("L2/lab_kv_bytes", "Lab: the cache of real models", 5),),
+        labs=(Notebook("L2/lab_kv_bytes", "Lab: the cache of real models", 10),),
     ),
     Level(
         "L3",
         "Analysis",
         "What is wasted, how far off is it, and which recipe pays?",
         (
-            Notebook("L3/paging", "Paging", 10),
+            Notebook("L3/paging", "Paging", 13),
             Notebook("L3/quantization", "Quantization", 12),
             Notebook("L3/recipes", "Recipes", 12),
         ),
-        labs=(Notebook("L3/lab_paging", "Lab: an allocator of your own", 6),),
+        labs=(
+            Notebook("L3/lab_paging", "Lab: an allocator of your own", 16),
+            Notebook("L3/lab_quantization", "Lab: quantize a model", 14),
+        ),
     ),
     Level(
         "L4",
@@ -104,6 +108,7 @@ LEVELS = (
             Notebook("L4/budget", "One GPU, one budget", 10),
             Notebook("L4/limits", "What more memory buys", 15),
         ),
+        labs=(Notebook("L4/lab_planning", "Lab: plan a deployment", 15),),
     ),
     Level(
         "L5",
@@ -112,6 +117,10 @@ LEVELS = (
         (
             Notebook("L5/clinic", "Which wall, which lever", 16),
             Notebook("L5/what_next", "What comes next", 12),
+        ),
+        labs=(
+            Notebook("L5/lab_clinic", "Lab: the serving clinic", 12),
+            Notebook("L5/lab_faults", "Lab: five that are broken", 14),
         ),
     ),
 )

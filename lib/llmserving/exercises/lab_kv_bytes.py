@@ -29,9 +29,10 @@ LAB2_1 = Exercise(
     notebook="L2/lab_kv_bytes",
     statement=(
         "Write `kv_bytes_per_token`: the bytes that one more token takes in the KV cache of one request, as a whole number. "
-        "All query heads may have keys and values of their own (multi-head), share them in groups (grouped-query) or share "
-        "one head (multi-query): `kv_heads` is how many heads are cached. A model with `latent_dim` (MLA) caches one latent "
-        "of that many elements a token and layer, and neither keys nor values. An element has `bits` bits."
+        "Its arguments are what a model's config says, and `bits`, those of one cached element. Begin with multi-head "
+        "attention, where each query head has keys and values of its own, so that `kv_heads` is `query_heads` and "
+        "`latent_dim` is None. That is one point. The other three are for grouped-query, multi-query and latent attention: "
+        "hold the function against the logs below, find out what those models keep, and come back to repair it."
     ),
     parts=(
         Part(

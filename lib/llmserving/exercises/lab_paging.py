@@ -31,22 +31,22 @@ _STUB = '''class PagedKV:
 
     def allocate(self, request, tokens):
         """A new request: just enough free blocks for its tokens."""
-        raise NotImplementedError("LAB3A.1: allocate")
+        raise NotImplementedError("LAB3A.2: allocate")
 
     def append(self, request, token):
         """One more token: its slot is in the last block, in a fresh one, or in a copy of a shared one."""
-        raise NotImplementedError("LAB3A.1: append")
+        raise NotImplementedError("LAB3A.2: append")
 
     def fork(self, parent, child):
         """A new request that goes on from where parent is, with the same blocks; none is taken."""
-        raise NotImplementedError("LAB3A.1: fork")
+        raise NotImplementedError("LAB3A.2: fork")
 
     def free(self, request):
         """The end of a request: its blocks that are in no other table are free again."""
-        raise NotImplementedError("LAB3A.1: free")'''
+        raise NotImplementedError("LAB3A.2: free")'''
 
-LAB3A_1 = Exercise(
-    id="LAB3A.1",
+LAB3A_2 = Exercise(
+    id="LAB3A.2",
     title="Append, fork, copy-on-write",
     notebook="L3/lab_paging",
     statement=(
@@ -83,10 +83,10 @@ LAB3A_1 = Exercise(
             player="allocator",
         ),
     ),
-    draw=Draw("LAB3A.1"),
+    draw=Draw("LAB3A.2"),
     difficulty=4,
     minutes=30,
     importance=5,
 )
 
-EXERCISES_HERE = (LAB3A_1,)
+EXERCISES_HERE = (LAB3A_2,)

@@ -27,7 +27,7 @@ L5_1B = Exercise(
     statement=(
         "Every night a model of {billions} billion weights in FP16 summarises documents: {prompts} at once, {length} tokens "
         "each, so {tokens} tokens in a pass, and a summary is a few words. Nobody waits for one; what counts is how many are "
-        "done by morning. On the GPU ({gpu}, {memory_gb} GB) the weights take {weights_gb} GB and the cache {kv_gb}, at "
+        "done by morning. On the GPU ({gpu}, {memory_gb} GB) the weights take {weights_gb} GB and the cache {kv_gb} GB, at "
         "{slot_kb} KB a token in blocks of {block_size}: it barely fits. The GPU reads {bandwidth_tb} TB/s and computes "
         "{fp16_tflops} TFLOP/s in 16 bits, {int8_tops} in INT8. Take the weights alone, and the peaks as they stand."
     ),

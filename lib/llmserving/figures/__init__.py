@@ -18,6 +18,7 @@ from llmserving.figures.measured_roofline import measured_roofline
 from llmserving.figures.memory_over_time import memory_over_time
 from llmserving.figures.model_comparison import model_comparison
 from llmserving.figures.perplexity_bars import perplexity_bars
+from llmserving.figures.promise_bars import promise_bars
 from llmserving.figures.quantization_grid import quantization_grid
 from llmserving.figures.request_gantt import request_gantt
 from llmserving.figures.roofline_dots import roofline_dots
@@ -29,6 +30,6 @@ __all__ = [
     "HbmBudget", "KvGrowth", "LessonFigure", "awq_channels", "batch_curve", "batch_size_over_time",
     "batching_timelines", "block_map", "budget_bars", "cache_sweep", "decode_prediction", "gptq_columns",
     "group_steps", "hbm_bar", "kv_growth", "measured_roofline", "memory_over_time", "model_comparison",
-    "perplexity_bars", "quantization_grid", "request_gantt", "roofline_dots", "schedule_state", "slot_use",
-    "smoothquant_channels",
+    "perplexity_bars", "promise_bars", "quantization_grid", "request_gantt", "roofline_dots", "schedule_state",
+    "slot_use", "smoothquant_channels",
 ]  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.patches import Circle
 
 from llmserving import arguments
 from llmserving.bandwidth.measurement import Measurement
+from llmserving.bandwidth.phases import TimedStep
 from llmserving.bandwidth.results import BandwidthReport
 from llmserving.figures.axis import LogAxis, short_number
 from llmserving.figures.base import LessonFigure
@@ -17,6 +18,7 @@ from llmserving.figures.legend import COMPUTE_WALL, Stroke, draw_legend, legend_
 from llmserving.figures.palette import WEIGHTS
 from llmserving.figures.panel import Panel
 from llmserving.figures.shapes import TITLE_HEIGHT, TITLE_SIZE, checked_title, shortened, write
+from llmserving.figures.timed_steps import checked_steps, draw_steps, step_entries, step_sentences
 from llmserving.step_prediction import Roof
 from llmserving.units import format_number, format_rate
 
@@ -32,13 +34,16 @@ def measured_roofline(
     *,
     vendor: Roof | None = None,
     vendor_name: str | None = None,
+    steps: Mapping[str, TimedStep] | None = None,
     title: str | None = None,
 ) -> LessonFigure:
     """Draw a report's plain matmuls in one dtype, by default the last that it has, under the roof that it measured.
 
-    vendor: what the vendor of `vendor_name` promises, drawn dashed and named theoretical. ValueError where the report
-    has no points or no roof: not measured, or disturbed.
+    vendor: what the vendor of `vendor_name` promises, drawn dashed and named theoretical. steps: whole passes of a model,
+    timed, by the name that stands beside each. ValueError where the report has no points or no roof: not measured, or
+    disturbed.
     """
+    steps = checked_steps(steps)
     dtype = _checked_dtype(report, dtype)
     points, roof = report.points(dtype), report.roof(dtype)
     if not points or roof is None:
@@ -48,14 +53,16 @@ def measured_roofline(
         )
     title = checked_title(title, WIDTH - 2 * MARGIN)
     entries: list[tuple[str, Any]] = [(f"roof, {report.told_origin}", MEASURED_ROOF), ("a matmul, its M below", "●")]
+    entries += step_entries(steps)
     if vendor is not None:
         entries.append((_vendor_words(vendor_name), VENDOR_ROOF))
     legend = legend_lines(entries, MARGIN, RIGHT)
     machine_at = (TITLE_HEIGHT if title else 0) + 14
     legend_top = machine_at + 12
     top = legend_top + len(legend) * LINE_HEIGHT + 30
-    panel = _panel(points, roof, vendor, top)
-    figure = LessonFigure(WIDTH, top + HEIGHT + 46, _alt_text(report, dtype, points, roof, vendor, vendor_name, title))
+    panel = _panel(points, roof, vendor, steps, top)
+    alt_text = _alt_text(report, dtype, points, roof, vendor, vendor_name, title) + "".join(step_sentences(steps))
+    figure = LessonFigure(WIDTH, top + HEIGHT + 46, alt_text)
     if title:
         write(figure, MARGIN, TITLE_HEIGHT / 2, title, bold=True, size=TITLE_SIZE)
     write(figure, MARGIN, machine_at, shortened(str(report.machine), WIDTH - 2 * MARGIN))
@@ -68,13 +75,17 @@ def measured_roofline(
     _draw_roof(figure, panel, roof, MEASURED_ROOF)
     _draw_ridge(figure, panel, roof)
     _draw_points(figure, panel, points)
+    draw_steps(figure, panel, steps)
     return figure
 
 
-def _panel(points: Sequence[Measurement], roof: Roof, vendor: Roof | None, top: float) -> Panel:
-    rates = [point.flops_per_s or 0 for point in points]
+def _panel(
+    points: Sequence[Measurement], roof: Roof, vendor: Roof | None, steps: Mapping[str, TimedStep], top: float
+) -> Panel:
+    rates = [*(point.flops_per_s or 0 for point in points), *(step.flops_per_s for step in steps.values())]
     peaks = [roof.flops_per_s, *([vendor.flops_per_s] if vendor else []), *rates]
     intensities = [*(point.intensity for point in points), roof.ridge, *([vendor.ridge] if vendor else [])]
+    intensities += [step.work.intensity for step in steps.values()]
     low, high = min(intensities) / ROOM, max(intensities) * 2 * ROOM
     least = min(*rates, low * roof.bandwidth_bytes_per_s)
     return Panel(LogAxis(low, high, LEFT, RIGHT), LogAxis(least / ROOM, max(peaks) * ROOM, top + HEIGHT, top))

@@ -38,6 +38,7 @@ from llmserving.paging.script import (
     WHOLE_PROMPT_CACHED,
     Script,
 )
+from llmserving.paging.tails import tails
 from llmserving.paging.waste import Waste
 
 __all__ = [
@@ -45,5 +46,5 @@ __all__ = [
     "SHARED_PREFIX", "WHOLE_PROMPT_CACHED", "Allocator", "BlockPool", "BlockTable", "BrokenInvariant",
     "ContiguousAllocator", "Filled", "FreeQueue", "Moment", "NoFreeBlocksError", "Operation", "Outcome", "PagedAllocator",
     "Playback", "PrefixCache", "Script", "Slot", "UnknownRequestError", "Waste", "allocate", "append", "append_each",
-    "block_hash", "blocks_needed", "fill", "fork", "free", "play",
+    "block_hash", "blocks_needed", "fill", "fork", "free", "play", "tails",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ STEPS_HERE: StepsOf = {
     },
     "L1.2": {
         "two": _because("Attention needs both of every earlier token, so each layer keeps two vectors for it."),
-        "B": _because("No two requests have the same text, so each one keeps keys and values of its own."),
+        "B": _because("Each request has a text of its own, and keeps the keys and values of that text."),
         "S": _because("Generated tokens are attended to as those of the prompt are, so they count too."),
         "L": _because("Each layer computes its own keys and values, from what the layer below gives it."),
         "d_model": _because("One key has a piece for every head: n_head pieces of d_head numbers are d_model numbers."),

@@ -19,13 +19,16 @@ from grader.answer_key.keys import KEY
 from grader.answer_key.lab_keys import FunctionKey, MeasurementKey, ObjectKey
 from grader.answer_key.rubrics import RUBRICS
 from grader.answer_key.sources import written as source_of
-from grader.answer_key.worked import bank, labs, level1, level2, level3, level4, level5
+from grader.answer_key.worked import bank, lab_values, labs, level1, level2, level3, level4, level5
 from grader.answer_key.worked.steps import Steps, written_answer
 
 STEPS: dict[str, dict[str, Steps]] = {
     name: dict(parts)
-    for topic in (level1, level2, level3, level4, level5, bank, labs)
+    for topic in (level1, level2, level3, level4, level5, bank)
     for name, parts in topic.STEPS_HERE.items()
+} | {
+    name: {**labs.STEPS_HERE.get(name, {}), **lab_values.STEPS_HERE.get(name, {})}
+    for name in (*labs.STEPS_HERE, *lab_values.STEPS_HERE)
 }
 
 

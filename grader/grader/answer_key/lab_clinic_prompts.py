@@ -1,0 +1,224 @@
+"""Key of LAB5A.1: chats that stall behind long prompts."""
+
+from __future__ import annotations
+
+from llmserving.clinic import LONG_PROMPTS
+from llmserving.exercises import lab_clinic_prompts
+from llmserving.exercises.draws import Numbers
+from llmserving.units import format_seconds
+
+from grader.answer_key.bank_kinds import named_traps
+from grader.answer_key.key import (
+    THREE_FIGURES,
+    Answers,
+    ChainKey,
+    ChoiceKey,
+    Key,
+    Misconception,
+    Trap,
+    ValueKey,
+    times,
+)
+from grader.answer_key.lab_clinic_kinds import EACH_LEVER, THE_WALLS, lever_key, levers_key
+from grader.answer_key.lab_keys import Wrong
+
+_CASE = "Long prompts among chats"
+
+
+def pieces_between() -> dict[str, object]:
+    return {"policy": "chunked", "token_budget": 512}
+
+
+def shorter_pieces_fewer_bits() -> dict[str, object]:
+    settings: dict[str, object] = {"policy": "chunked"}
+    settings["token_budget"] = 256 + 128
+    settings["weight_dtype"] = "int4"
+    return settings
+
+
+def four_bit_weights() -> dict[str, object]:
+    return {"weight_dtype": "int4"}
+
+
+def more_bandwidth() -> dict[str, object]:
+    return {"gpu": "a100-80gb"}
+
+
+def more_of_everything() -> dict[str, object]:
+    return {"gpu": "h100-80gb"}
+
+
+def more_at_once() -> dict[str, object]:
+    return {"max_num_seqs": 512}
+
+
+def fewer_at_once() -> dict[str, object]:
+    return {"max_num_seqs": 8}
+
+
+def long_pieces() -> dict[str, object]:
+    return {"policy": "chunked"}
+
+
+def short_pieces() -> dict[str, object]:
+    return {"policy": "chunked", "token_budget": 256}
+
+
+def static_batches() -> dict[str, object]:
+    return {"policy": "static"}
+
+
+_WRONG = (
+    Wrong(
+        "fewer_bytes_for_arithmetic",
+        four_bit_weights,
+        "Weights of fewer bits are read sooner, which speeds the steps between two documents. The step with a document in it "
+        "waits for arithmetic, and takes as long as before.",
+        THE_WALLS,
+    ),
+    Wrong(
+        "bandwidth_for_arithmetic",
+        more_bandwidth,
+        "That GPU has more memory and bandwidth, and computes fewer operations a second than the one you have. Look up what the "
+        "stall waits for before you buy.",
+        THE_WALLS,
+    ),
+    Wrong(
+        "bought_out",
+        more_of_everything,
+        "A GPU that computes fast enough cures it, for more than an hour may cost. The stall is a matter of order, and order is "
+        "free.",
+        _CASE,
+    ),
+    Wrong(
+        "more_at_once",
+        more_at_once,
+        "There was room for everybody already, and nobody was kept waiting for a place. More places change nothing.",
+        THE_WALLS,
+    ),
+    Wrong(
+        "fewer_at_once",
+        fewer_at_once,
+        "With fewer at once fewer are there to be stalled, and all others wait before their first token.",
+        EACH_LEVER,
+    ),
+    Wrong(
+        "pieces_too_long",
+        long_pieces,
+        "The pieces are there, and each is long still: a step with one in it takes longer than a token may.",
+        _CASE,
+    ),
+    Wrong(
+        "pieces_too_short",
+        short_pieces,
+        "The pieces are so short that a step reads all weights for few tokens. The document takes far longer, and so does the "
+        "queue behind it.",
+        _CASE,
+    ),
+    Wrong(
+        "static_batches",
+        static_batches,
+        "In a static batch nobody is let in until its longest answer is done, so whoever comes meanwhile waits.",
+        EACH_LEVER,
+    ),
+)
+
+
+def _stall_s(n: Numbers, a: Answers) -> float:
+    return 2 * n["billions"] * 1e9 * n["document"] / (n["tflops"] * 1e12)  # type: ignore[no-any-return]
+
+
+def _read_s(n: Numbers) -> float:
+    """Seconds to read the FP16 weights once."""
+    return 2 * n["billions"] * 1e9 / (n["bandwidth_tb"] * 1e12)  # type: ignore[no-any-return]
+
+
+_STALL = ValueKey(
+    _stall_s,
+    THREE_FIGURES,
+    (
+        Misconception(
+            "one_flop_a_weight",
+            times(_stall_s, 1 / 2),
+            "Half of it: a weight and a token are two operations, not one.",
+            THE_WALLS,
+        ),
+        Misconception(
+            "reading_for_products",
+            lambda n, a: _read_s(n),
+            "That is the time to read the weights once. Asked is the time of the products with all the tokens.",
+            THE_WALLS,
+        ),
+        Misconception(
+            "read_for_each_token",
+            lambda n, a: _read_s(n) * n["document"],
+            "That reads the weights again for each token. In a prompt they are read once for all.",
+            THE_WALLS,
+        ),
+        Misconception(
+            "milliseconds_for_s", times(_stall_s, 1e3), "That is in milliseconds. Asked are seconds.", THE_WALLS
+        ),
+    ),
+)
+
+_WALL = ChoiceKey(
+    "arithmetic",
+    {
+        "bandwidth": Trap(
+            "decode_s_own_wall",
+            "That is what a chat waits for while no document is read.",
+            THE_WALLS,
+            lambda n: f"To read the weights once takes {format_seconds(_read_s(n))} here, and a stall is far longer.",
+        ),
+        "capacity": Trap(
+            "full_without_a_sign",
+            "A full memory shows: requests are preempted or wait for room. Nobody is preempted here.",
+            THE_WALLS,
+        ),
+    },
+)
+
+_LEVER = lever_key(
+    LONG_PROMPTS,
+    "chunked",
+    {
+        "a100": (
+            "bandwidth_for_arithmetic",
+            "It reads faster and computes no faster, and the stall is arithmetic.",
+            {"gpu": "a100-80gb"},
+        ),
+        "int4": (
+            "fewer_bytes_for_arithmetic",
+            "There is less to read at every step, and as much to compute in the step that stalls.",
+            {"weight_dtype": "int4"},
+        ),
+        "more": ("more_at_once", "Nobody was waiting for a place.", {"max_num_seqs": 512}),
+    },
+)
+
+_ARGUMENT = ChainKey(
+    {"whole": (), "waits": ("whole",), "pieces": ("whole",), "bounded": ("waits", "pieces")},
+    named_traps(
+        {
+            "less_work": (
+                "pieces_are_less_work",
+                "The products are as many, whether a document is computed whole or in pieces.",
+            ),
+            "room": ("pieces_make_room", "The keys and values of a document take as much of the cache either way."),
+            "weights": ("read_for_each_token", "One read of the weights serves all tokens of a prompt."),
+        },
+        _CASE,
+    ),
+    _CASE,
+)
+
+LAB5A_1 = Key(
+    lab_clinic_prompts.LAB5A_1,
+    {
+        "stall_s": _STALL,
+        "levers": levers_key(LONG_PROMPTS, pieces_between, shorter_pieces_fewer_bits, _WRONG),
+        "wall": _WALL,
+        "lever": _LEVER,
+        "argument": _ARGUMENT,
+    },
+)

@@ -1,0 +1,203 @@
+"""Keys of the waste of blocks on a real-shaped workload: the prediction, and what is read off the measurement."""
+
+from __future__ import annotations
+
+from llmserving.exercises import lab_paging_waste
+from llmserving.exercises.draws import Numbers
+from llmserving.exercises.lab_paging_waste import POWERS, tail_share
+
+from grader.answer_key.bank_kinds import named_traps
+from grader.answer_key.key import A_FRACTION, EXACT, THREE_FIGURES, Answers, ChoiceKey, Key, Misconception, ValueKey
+from grader.answer_key.lab_keys import MeasurementKey, Slip
+
+_TAIL, _RESULT = "What the last block leaves empty", "Hold it against the prediction"
+
+
+def _wrong(name: str, formula: object, sentence: str, reread: str = _TAIL) -> Misconception:
+    return Misconception(name, formula, sentence, reread)  # type: ignore[arg-type]
+
+
+def _largest(n: Numbers, a: Answers) -> float:
+    return float(max(size for size in POWERS if tail_share(n["mean"], size) <= n["percent"] / 100))
+
+
+_RESERVED = ValueKey(
+    lambda n, a: 1 - n["mean"] / n["max_len"],
+    A_FRACTION,
+    (
+        _wrong(
+            "used_for_wasted",
+            lambda n, a: n["mean"] / n["max_len"],
+            "That is the share that holds tokens. Asked is the empty part.",
+        ),
+        _wrong(
+            "divided_by_used",
+            lambda n, a: n["max_len"] / n["mean"] - 1,
+            "That divides the empty slots by the used ones. A share is of all the slots that are held.",
+        ),
+        _wrong(
+            "waste_of_blocks",
+            lambda n, a: tail_share(n["mean"], n["small"]),
+            "That is what blocks leave empty. A reservation holds all its slots from the start to the end.",
+        ),
+    ),
+)
+
+_MEAN_TAIL = ValueKey(
+    lambda n, a: (n["small"] - 1) / 2,
+    THREE_FIGURES,
+    (
+        _wrong(
+            "worst_case_for_mean",
+            lambda n, a: n["small"] - 1,
+            "That is the worst case, a last block with one token. Others are fuller, and one in so many is full.",
+        ),
+        _wrong(
+            "block_can_be_empty",
+            lambda n, a: n["small"] / 2,
+            "Half a block would be the mean if the last block could be empty too. It was taken for a token, so it holds one.",
+        ),
+        _wrong(
+            "tail_of_the_mean",
+            lambda n, a: -n["mean"] % n["small"],
+            "That is the tail of one request of just the mean length. Asked is the mean over all lengths.",
+        ),
+        _wrong(
+            "tokens_for_tail",
+            lambda n, a: (n["small"] + 1) / 2,
+            "Those are the tokens in the last block, on the average. Asked are the slots that it leaves empty.",
+        ),
+    ),
+)
+
+_SHARE = ValueKey(
+    lambda n, a: tail_share(n["mean"], n["large"]),
+    A_FRACTION,
+    (
+        _wrong(
+            "divided_by_tokens",
+            lambda n, a: (n["large"] - 1) / 2 / n["mean"],
+            "That divides by the tokens alone. The empty slots are held too, and belong to the whole.",
+        ),
+        _wrong(
+            "worst_case_for_mean",
+            lambda n, a: (n["large"] - 1) / (n["mean"] + n["large"] - 1),
+            "That takes the worst case for every request. On the average the last block is fuller.",
+        ),
+        _wrong(
+            "share_of_one_block",
+            lambda n, a: (n["large"] - 1) / 2 / n["large"],
+            "That is the share of the last block. A request holds the blocks before it too, and they are full.",
+        ),
+        _wrong(
+            "tail_of_the_small",
+            lambda n, a: tail_share(n["mean"], n["small"]),
+            "That is the share with the smaller blocks. The tail grows with the block.",
+        ),
+    ),
+)
+
+_LARGEST = ValueKey(
+    _largest,
+    EXACT,
+    (
+        _wrong(
+            "worst_case_for_mean",
+            lambda n, a: max(p for p in POWERS if (p - 1) / (n["mean"] + p - 1) <= n["percent"] / 100),
+            "That would be it if every request had the worst tail. On the average it is smaller.",
+        ),
+        _wrong(
+            "first_above",
+            lambda n, a: 2 * _largest(n, a),
+            "With blocks of that size the share is above the limit already.",
+        ),
+        _wrong(
+            "no_power_of_two",
+            lambda n, a: 1 + 2 * n["percent"] * n["mean"] // (100 - n["percent"]),
+            "That is where the limit lies, to the slot. Asked is a power of two that stays below it.",
+        ),
+    ),
+)
+
+_RECORDED = MeasurementKey(
+    example={"requests": 150, "share_16": 0.0054, "share_256": 0.0851},
+    otherwise={"requests": 80, "share_16": 0.0061, "share_256": 0.0884},
+    reread=_RESULT,
+    misconceptions=(
+        Slip(
+            "used_for_wasted",
+            lambda fields: fields["share_16"] > 0.5,
+            {"requests": 150, "share_16": 0.9946, "share_256": 0.9149},
+            "More than half of all slots empty with blocks of 16: that is the share that holds tokens, not the empty one.",
+            _RESULT,
+        ),
+        Slip(
+            "sizes_swapped",
+            lambda fields: fields["share_16"] > fields["share_256"],
+            {"requests": 150, "share_16": 0.0851, "share_256": 0.0054},
+            "The smaller blocks waste more in your recording than the larger ones, as if the two shares were swapped.",
+            _RESULT,
+        ),
+        Slip(
+            "one_size_twice",
+            lambda fields: fields["share_16"] == fields["share_256"],
+            {"requests": 150, "share_16": 0.0054, "share_256": 0.0054},
+            "Both block sizes have one and the same share in your recording. Each of them is a measurement of its own.",
+            _RESULT,
+        ),
+    ),
+)
+
+_RATIO = ValueKey(
+    lambda n, a: a["recorded.measured.share_256"] / a["recorded.measured.share_16"],
+    THREE_FIGURES,
+    (
+        _wrong(
+            "ratio_of_sizes",
+            lambda n, a: 256 / 16,
+            "That is the ratio of the block sizes. Larger tails are also in the whole that a share is taken of.",
+            _RESULT,
+        ),
+        _wrong(
+            "ratio_inverted",
+            lambda n, a: a["recorded.measured.share_16"] / a["recorded.measured.share_256"],
+            "That is the other way round. The share of the larger blocks is divided by that of the smaller ones.",
+            _RESULT,
+        ),
+        _wrong(
+            "difference_for_ratio",
+            lambda n, a: a["recorded.measured.share_256"] - a["recorded.measured.share_16"],
+            "That is how much larger the one share is, in parts of the whole. Asked is how many times as large.",
+            _RESULT,
+        ),
+    ),
+)
+
+_WHY = ChoiceKey(
+    "longer",
+    named_traps(
+        {
+            "fewer_appends": (
+                "tails_from_appends",
+                "Only the last block of a request can be partly full, whether its tokens came with the prompt or one by one.",
+            ),
+            "on_the_boundary": (
+                "prompts_fit_blocks",
+                "Nobody writes prompts to fit blocks. Look at the empty slots a request: they are nearly the same in both kinds.",
+            ),
+            "shorter_outputs": (
+                "outputs_decide",
+                "The outputs of code are shorter, and its prompts longer by more than that. What counts is both together.",
+            ),
+        },
+        _RESULT,
+    ),
+)
+
+KEYS_HERE = (
+    Key(
+        lab_paging_waste.LAB3A_5,
+        {"reserved": _RESERVED, "tail": _MEAN_TAIL, "share": _SHARE, "largest": _LARGEST},
+    ),
+    Key(lab_paging_waste.LAB3A_6, {"measured": _RECORDED, "ratio": _RATIO, "why": _WHY}),
+)

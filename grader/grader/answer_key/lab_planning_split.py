@@ -1,0 +1,227 @@
+"""Key of LAB4.3: what tensor parallelism splits, what it leaves, and why the tokens grow faster than the GPUs."""
+
+from __future__ import annotations
+
+from llmserving.engine_budget import ENGINE_BUDGETS
+from llmserving.exercises import lab_planning_split
+from llmserving.exercises.draws import Numbers
+from llmserving.units import GiB
+
+from grader.answer_key.bank_kinds import named_traps
+from grader.answer_key.key import (
+    THREE_FIGURES,
+    Answers,
+    ChoiceKey,
+    Formula,
+    Key,
+    Misconception,
+    Trap,
+    ValueKey,
+    times,
+)
+
+_SPLIT, _POOL, _ROOM = "Split over GPUs", "From GiB to blocks", "What is left of the memory"
+
+
+def _weights(n: Numbers) -> float:
+    """GB of the whole model."""
+    return n["billions"] * n["weight_bytes"]  # type: ignore[no-any-return]
+
+
+def _caches(n: Numbers) -> float:
+    """GB of all requests together."""
+    return n["batch"] * n["context"] * n["token_bytes"] / 1e9  # type: ignore[no-any-return]
+
+
+def _read_gb(n: Numbers, a: Answers) -> float:
+    return (_weights(n) + _caches(n)) / n["many"]  # type: ignore[no-any-return]
+
+
+def _intensity(n: Numbers, a: Answers) -> float:
+    return 2 * n["billions"] * n["batch"] / n["many"] / a["read_gb"]  # type: ignore[no-any-return]
+
+
+def _change(n: Numbers, a: Answers) -> float:
+    return 1.0
+
+
+def _tokens(n: Numbers, a: Answers) -> float:
+    block = 16 * n["token_bytes"] // n["many"]
+    return n["many_gib"] * GiB // block * 16  # type: ignore[no-any-return]
+
+
+def _wrong(name: str, formula: Formula, sentence: str, reread: str = _SPLIT) -> Misconception:
+    return Misconception(name, formula, sentence, reread)
+
+
+_READ = ValueKey(
+    _read_gb,
+    THREE_FIGURES,
+    (
+        _wrong(
+            "nothing_split",
+            times(_read_gb, lambda n, a: n["many"]),
+            "That is what a single GPU would read. Each of them has a share of every matrix and of the KV heads.",
+        ),
+        _wrong(
+            "weights_not_split",
+            lambda n, a: _weights(n) + _caches(n) / n["many"],
+            "That has all the weights on each GPU. Each matrix is cut, and a GPU keeps its share.",
+        ),
+        _wrong(
+            "caches_not_split",
+            lambda n, a: _weights(n) / n["many"] + _caches(n),
+            "That has whole caches on each GPU. A GPU keeps keys and values of its own heads alone.",
+        ),
+        _wrong(
+            "caches_forgotten",
+            lambda n, a: _weights(n) / n["many"],
+            "That reads the weights alone. The caches of the requests are read in the same step.",
+        ),
+    ),
+)
+_INTENSITY = ValueKey(
+    _intensity,
+    THREE_FIGURES,
+    (
+        _wrong(
+            "products_not_split",
+            times(_intensity, lambda n, a: n["many"]),
+            "That has each GPU compute all the products. It computes those with its own share of the weights.",
+        ),
+        _wrong(
+            "one_flop_a_weight",
+            times(_intensity, 1 / 2),
+            "Half of it: a weight and a token are two FLOPs, a multiplication and an addition.",
+        ),
+        _wrong(
+            "batch_forgotten",
+            times(_intensity, lambda n, a: 1 / n["batch"]),
+            "That computes for a single request, and reads the caches of all.",
+        ),
+        _wrong(
+            "caches_forgotten",
+            lambda n, a: 2 * n["batch"] / n["weight_bytes"],
+            "That leaves the caches out of what is read.",
+        ),
+    ),
+)
+_CHANGE = ValueKey(
+    _change,
+    THREE_FIGURES,
+    (
+        _wrong(
+            "only_bytes_split",
+            lambda n, a: n["many"] / n["few"],
+            "That splits what is read and not what is computed. Each GPU computes its share of the products only.",
+        ),
+        _wrong(
+            "only_products_split",
+            lambda n, a: n["few"] / n["many"],
+            "That splits what is computed and not what is read. Each GPU reads its share only.",
+        ),
+    ),
+)
+_TOKENS = ValueKey(
+    _tokens,
+    THREE_FIGURES,
+    (
+        _wrong(
+            "heads_not_split",
+            times(_tokens, lambda n, a: 1 / n["many"]),
+            "That keeps whole tokens on each GPU. A GPU keeps its own heads of a token, so more tokens fit.",
+        ),
+        _wrong(
+            "added_up_over_gpus",
+            times(_tokens, lambda n, a: n["many"]),
+            "That counts each token on each GPU. They are the same tokens, a share of them everywhere.",
+        ),
+        _wrong(
+            "gb_for_gib",
+            times(_tokens, 1e9 / GiB),
+            "That takes a GiB for so many decimal bytes as a GB has. The log prints GiB.",
+            _POOL,
+        ),
+        _wrong(
+            "as_many_as_gpus",
+            lambda n, a: n["few_tokens"] * n["many"] / n["few"],
+            "That multiplies the tokens by the GPUs. The memory left on each GPU has changed too: work with what it prints.",
+        ),
+        _wrong("blocks_for_tokens", times(_tokens, 1 / 16), "Those are the blocks. Each holds 16 tokens.", _POOL),
+    ),
+)
+
+
+def _logged_activations(n: Numbers) -> str:
+    few, many = ENGINE_BUDGETS[n["few_start"]], ENGINE_BUDGETS[n["many_start"]]
+    return (
+        f"With tensor_parallel {n['few']} the log has {few.activations_gib:g} GiB for it on a GPU, with {n['many']} it has "
+        f"{many.activations_gib:g}."
+    )
+
+
+def _logged_messages(n: Numbers) -> str:
+    alone = ENGINE_BUDGETS["LLMD-24"]
+    return (
+        f"Outside of PyTorch, the logs have {alone.other_gib:g} GiB on a GPU that is alone, and with tensor_parallel "
+        f"{n['many']} {ENGINE_BUDGETS[n['many_start']].other_gib:g} GiB on each."
+    )
+
+
+_GREW = ChoiceKey(
+    "weights_make_room",
+    {
+        "activations_split": Trap(
+            "activations_split",
+            "What profiling sets aside goes by requests and vocabulary, which every GPU has in full.",
+            _ROOM,
+            _logged_activations,
+        ),
+        "larger_share": Trap(
+            "utilization_grows",
+            "The share is a setting, gpu_memory_utilization, and was the same in both logs.",
+            _ROOM,
+        ),
+        "pooled": Trap(
+            "one_pool",
+            "There is no common pool: each GPU can only use its own memory. That a token lies there in part lets the tokens "
+            "grow as the GPUs do, and not by more.",
+            _SPLIT,
+        ),
+    },
+)
+_UNSPLIT = ChoiceKey(
+    "logits",
+    {
+        "messages": Trap(
+            "messages_unchanged",
+            "These are next to nothing on a GPU that is alone, and appear with the second one.",
+            _SPLIT,
+            _logged_messages,
+        ),
+        **named_traps(
+            {
+                "token_share": (
+                    "token_not_split",
+                    "A token's keys and values are split by KV heads, as long as there are heads enough.",
+                ),
+                "weights_share": ("weights_not_split", "Every matrix is cut, so the weights on a GPU are a share."),
+            },
+            _SPLIT,
+        ),
+    },
+)
+
+KEYS_HERE = (
+    Key(
+        lab_planning_split.LAB4_3,
+        {
+            "read_gb": _READ,
+            "intensity": _INTENSITY,
+            "change": _CHANGE,
+            "tokens": _TOKENS,
+            "grew": _GREW,
+            "unsplit": _UNSPLIT,
+        },
+    ),
+)
