@@ -218,6 +218,7 @@ def test_start_here_asks_the_placement_and_is_not_graded() -> None:
     assert not [cell for cell in cells if "nbgrader" in cell.metadata]
 
 
+@pytest.mark.slow
 @each_notebook
 def test_a_notebook_runs_offline_within_three_times_its_budget(
     path: Path, tmp_path: Path, record_property: Callable[..., None]

@@ -35,6 +35,11 @@ def reason_of(result: Mapping[str, Any]) -> str:
     if not raised:
         return "nbgrader stopped without giving a reason"
     name, text = raised[-1]
+    if "Cannot add or remove cells" in text:
+        return (
+            "that would add or take away cells that are graded, and submissions to it are in the gradebook already; "
+            "--own-words stays as it was once something was graded"
+        )
     return _KNOWN.get(name) or f"it could not be processed ({name}: {text[:160]})".replace(": )", ")")
 
 

@@ -40,8 +40,8 @@ class Release:
     own_words: float = 0.0
 
     def learner_of(self, student: str) -> str:
-        """Whose numbers the copy of `student` carries."""
-        return DEFAULT_LEARNER if self.learners is None else student
+        """Whose numbers the copy of `student` carries: who is on no roster has the class's copy."""
+        return student if self.learners is not None and student in self.learners else DEFAULT_LEARNER
 
 
 def read_releases(root: Path, assignment: str) -> list[Release]:

@@ -588,3 +588,11 @@ def test_a_key_that_forgets_an_option_is_refused() -> None:
     with pytest.raises(ValueError, match="the exercise has others"):
         Key(EXERCISES["SC1"], {})
     assert isinstance(KEY["WH1"].parts["argument"], ChainKey)
+
+
+def test_a_time_halved_like_the_bits_is_told_where_the_peak_is_not_twice_as_high() -> None:
+    names = [f"learner-{number}" for number in range(100)]
+    draws = [(name, EXERCISES["L5.1B"].numbers(name)) for name in names]
+    who = next(who for who, n in draws if n["int8_tops"] > 3 * n["fp16_tflops"])
+    half = reference_inputs(EXERCISES["L5.1B"], who)["fp16_s"] / 2
+    assert graded(EXERCISES["L5.1B"], who, {"int8_s": half}).parts["int8_s"].diagnoses == ("halved_like_the_bits",)

@@ -168,6 +168,11 @@ def test_claims_that_do_not_fit_need_attention(claims: Any, releases: list[Relea
 def test_claims_that_fit_or_are_missing_are_graded() -> None:
     assert check_claims({"learner": "ada", "release": "v1"}, "ada", [a_release("v1", ["ada"])]) == []
     assert check_claims({"learner": "default", "release": "v1"}, "ada", [a_release("v1"), a_release("v2")]) == []
+    on_no_roster = check_claims(
+        {"learner": "default", "release": "v1"}, "carl", [a_release("v1"), a_release("v1", ["ada"])]
+    )
+    assert on_no_roster == [], "the class's copy is still the one that carl was given"
+    assert a_release("v1", ["ada"]).learner_of("carl") == "default"
     (note,) = check_claims({}, "ada", [a_release("v1")])
     assert "does not say which release" in note
 

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llmserving import GB, GiB
 from llmserving.exercises import EXERCISES, collect
+from llmserving.exercises.collect import data_of_answer
 from llmserving.exercises.faults import fault_sentence
 
 SIZE_LIMIT = 2000
@@ -349,3 +350,13 @@ def test_a_size_may_be_written_as_people_write_it(raw: Any, number: float, unit:
 )
 def test_a_chain_may_be_written_as_people_write_it(raw: Any) -> None:
     assert collect("WH1", {"WH1": raw})["parts"]["argument"] == {"kind": "chain", "letters": ["C", "G", "E", "A"]}
+
+
+@pytest.mark.parametrize("raw", ["29 slots", "29 slot", "29 tokens"])
+def test_slots_and_tokens_are_counted_alike(raw: str) -> None:
+    assert data_of_answer("EC1", raw)["parts"]["empty"]["number"] == 29
+
+
+def test_a_count_may_have_its_thousands_set_apart_and_a_size_may_not() -> None:
+    assert data_of_answer("LAB4.2", {"fit": "1,519"})["parts"]["fit"]["number"] == 1519
+    assert data_of_answer("L2.1", "1,074")["parts"]["kv_gb"]["fault"] == "comma"

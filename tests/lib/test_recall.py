@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from grader.answer_key.solutions import reference_inputs, wrong_inputs
-from llmserving import check, recall, status
+from llmserving import another, check, recall, status
 from llmserving.exercises import EXERCISES, learner, session
 from llmserving.exercises.course import LEVELS
 from llmserving.exercises.progress import AFTER_TRIES, FIRST_TIME, PROGRESS_FILE, Progress, Record
@@ -217,3 +217,17 @@ def test_grading_is_not_told_of_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(session.RECORDS_VARIABLE, "off")
     solve(L2, but="SC6")
     assert "last open exercise" not in answer("SC6", right=True)
+
+
+def test_what_goes_on_from_another_exercise_is_no_recall() -> None:
+    for name in ("zoe", "ada", "bob", "default"):
+        for level in LEVELS:
+            assert not choose(level, {}, name).builds_on  # type: ignore[union-attr]
+
+
+def test_practice_of_what_goes_on_from_another_says_what_that_one_says() -> None:
+    told = repr(another("L4.3"))
+    numbers = EXERCISES["L4.1"].numbers("default#1")
+    assert "What L4.1 says: A GPU of" in told
+    assert f"{numbers['billions']} billion parameters" in told
+    assert "What L4.2 says:" in told

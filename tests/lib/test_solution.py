@@ -192,6 +192,7 @@ def test_in_a_class_without_the_key_the_instructor_s_file_opens_it_after_two_rec
     assert "one more try" in repr(solution("L2.1"))
     check("L2.1", 1.08)
     assert "the steps that the instructor has opened" in repr(solution("L2.1"))
+    assert "In the numbers and letters of ada." in repr(solution("L2.1")), "whose file this is"
 
 
 @pytest.mark.parametrize(
@@ -228,7 +229,10 @@ def test_a_part_that_the_file_does_not_know_is_left_out(folder: Path) -> None:
     hand_out(folder, **{"L2.3": Worked({"fp16_gb": "its steps", "gone": "x"}).as_json()})
     check("L2.3", 1, 2, 3, 4)
     check("L2.3", 1, 2, 3, 5)
-    assert repr(solution("L2.3")) == "L2.3 · worked solution\n  L2_3_fp16_gb its steps"
+    assert (
+        repr(solution("L2.3"))
+        == "L2.3 · worked solution\n  In the numbers and letters of ada.\n  L2_3_fp16_gb its steps"
+    )
 
 
 def tried(*names: str) -> None:

@@ -59,4 +59,11 @@ def int8_product_mistakes(in_16_bits: str, reread: str) -> tuple[Misconception, 
             "That is a quarter, as if it were four bits.",
             reread,
         ),
+        Misconception(
+            "halved_like_the_bits",
+            lambda n, a: a[in_16_bits] / 2,
+            "That halves the time because the bits are half as many. What counts is how many products a second this GPU computes "
+            "in either format.",
+            reread,
+        ),
     )

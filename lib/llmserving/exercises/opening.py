@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from llmserving.exercises import session
 from llmserving.exercises.asking import Refused
 from llmserving.exercises.collect import collect
+from llmserving.exercises.draws import DEFAULT_LEARNER
 from llmserving.exercises.exercise import LAB_KINDS, Exercise
 from llmserving.exercises.progress import TRIES_ENOUGH, Record
 from llmserving.exercises.worked import Worked
@@ -91,6 +93,9 @@ def _self_study() -> bool:
 
 def _handed_out(exercise: Exercise, path: Path) -> Worked:
     try:
-        return Worked.from_json(json.loads(path.read_text(encoding="utf-8"))["exercises"][exercise.id])
+        handed_out = json.loads(path.read_text(encoding="utf-8"))
+        whose = handed_out.get("learner", DEFAULT_LEARNER)
+        worked = Worked.from_json(handed_out["exercises"][exercise.id])
+        return worked if whose == DEFAULT_LEARNER else replace(worked, whose=whose)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise Refused(f"{path} beside this notebook holds no solution of {exercise.id} that can be read") from None

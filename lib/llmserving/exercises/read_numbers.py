@@ -95,7 +95,7 @@ def _read_text(part: Part, raw: str) -> Data:
         return fault("text", written=text)
     digits, below_the_line, suffix = match.groups()
     for each in (digits, below_the_line or ""):
-        if "," in each and not (_grouped_bytes(part, each, suffix) or _GROUPED.fullmatch(each)):
+        if "," in each and not (_grouped_whole(part, each, suffix) or _GROUPED.fullmatch(each)):
             return fault("comma", written=each)
     if _CALCULATION.fullmatch(suffix):
         return fault("calculation", written=text)
@@ -121,10 +121,12 @@ def _divided(above: float, below: float) -> float:
         return math.inf
 
 
-def _grouped_bytes(part: Part, digits: str, suffix: str) -> bool:
-    """Whether this is a number such as "524,288" of whole bytes, where the comma cannot stand before decimals."""
+def _grouped_whole(part: Part, digits: str, suffix: str) -> bool:
+    """Whether this is a whole number such as "524,288", of bytes or a count, where no comma can stand before decimals."""
     in_bytes = part.unit == "bytes" and suffix.strip().lower() in ("", "b", "byte", "bytes")
-    return in_bytes and re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+", digits) is not None
+    return (in_bytes or part.quantity in ("count", "integer")) and re.fullmatch(
+        r"[+-]?\d{1,3}(,\d{3})+", digits
+    ) is not None
 
 
 def _with_unit(part: Part, number: int | float, suffix: str, text: str) -> Data:
@@ -144,10 +146,15 @@ def _with_unit(part: Part, number: int | float, suffix: str, text: str) -> Data:
         return fault("unit", unit=suffix) if unit is None else _value(number, unit, text)
     if part.quantity == "real" and part.unit and suffix.lower() == part.unit.lower():
         return _value(number, None, text)
-    if part.quantity == "count" and _names_what_is_counted(part, suffix):
+    if (part.quantity == "count" or (part.quantity, part.unit) == ("real", "tokens")) and _names_what_is_counted(
+        part, suffix
+    ):
         return _value(number, None, text)
     return fault("unit", unit=suffix)
 
 
 def _names_what_is_counted(part: Part, word: str) -> bool:
-    return not word or (part.unit is not None and word.lower().rstrip("s") == part.unit.lower().rstrip("s"))
+    if not word or part.unit is None:
+        return not word
+    counted, named = part.unit.lower().rstrip("s"), word.lower().rstrip("s")
+    return named == counted or {named, counted} == {"slot", "token"}  # a slot is the place of one token

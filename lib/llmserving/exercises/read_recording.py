@@ -7,7 +7,7 @@ from typing import Any
 
 from llmserving.exercises.exercise import Field, Part
 from llmserving.exercises.faults import Data, fault, shorten, type_name
-from llmserving.exercises.plain_values import NotPlainError, TooLargeError, plain
+from llmserving.exercises.plain_values import MOST_ITEMS, NotPlainError, TooLargeError, plain
 from llmserving.exercises.recordings import UnreadableRecordings, recordings
 from llmserving.units import format_number
 
@@ -83,6 +83,10 @@ def _why_off(field: Field, numbers: list[float]) -> str | None:
 
 def _what(value: Any) -> str:
     many = type_name(value) in ("list", "tuple", "ndarray", "Tensor")
+    if isinstance(value, float):
+        return f"is {value}, somewhere on the way stood a division by zero"
+    if many and len(value) > MOST_ITEMS:
+        return f"holds {len(value):,} numbers, more than the {MOST_ITEMS:,} that a recording keeps"
     return "holds something that is not a number" if many else f"is of type {type_name(value)}"
 
 

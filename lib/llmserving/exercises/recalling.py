@@ -103,8 +103,11 @@ def _one_of_each(levels: tuple[Level, ...], records: Mapping[str, Record], learn
 
 
 def _short(level: Level) -> list[Exercise]:
-    """The short exercises of a level, since a recall takes a minute or two; all of them where none is short."""
-    exercises = list(level.exercises)
+    """The short exercises of a level, since a recall takes a minute or two; all of them where none is short.
+
+    One that goes on from another is no recall: its question would need that one's numbers first.
+    """
+    exercises = [exercise for exercise in level.exercises if not exercise.builds_on]
     return [exercise for exercise in exercises if exercise.minutes <= SHORT_MINUTES] or exercises
 
 

@@ -38,7 +38,7 @@ def _part_named(name: Any) -> Part | str:
     if isinstance(name, str) and name in parts:
         return parts[name]
     if not isinstance(name, str):
-        return f"A recording is named by text, such as record('L1.lab.decode', ...), but got {type_name(name)}."
+        return f"A recording is named by text, such as record({min(parts)!r}, ...), but got {type_name(name)}."
     near = difflib.get_close_matches(name, parts, n=3, cutoff=0.4) or sorted(parts)
     return f"No exercise asks for a recording named '{shorten(name)}'" + (
         f"; did you mean {', '.join(near)}?" if near else "."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from llmserving.exercises.card import CODE_FENCE, Card
@@ -21,20 +21,22 @@ def fenced(code: str) -> str:
 @dataclass(frozen=True)
 class Worked:
     """steps: part -> its steps, the answer in bold, or fenced where it is code. reread: headings to go back to. reasons: what
-    an answer in the learner's own words must hold; none where the exercise asks for no reason.
+    an answer in the learner's own words must hold; none where the exercise asks for no reason. whose: the learner with
+    whose numbers an instructor's file was made, where they are not the course's own.
     """
 
     steps: Mapping[str, str]
     reread: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    whose: str = ""
 
     def __post_init__(self) -> None:
-        texts = [*self.steps, *self.steps.values(), *self.reread, *self.reasons]
+        texts = [*self.steps, *self.steps.values(), *self.reread, *self.reasons, self.whose]
         if not all(isinstance(text, str) for text in texts):
             raise TypeError("a worked solution is made of texts")
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {"steps": dict(self.steps), "reread": list(self.reread), "reasons": list(self.reasons)}
 
     @classmethod
     def from_json(cls, row: Any) -> Worked:
@@ -51,6 +53,8 @@ def worked_card(exercise: Exercise, worked: Worked) -> Card:
         for paragraph in _CODE.split(f"**`{part.variable}`** {worked.steps[part.name]}")
         if paragraph
     ]
+    if worked.whose:
+        paragraphs.insert(0, f"In the numbers and letters of {worked.whose}.")
     if worked.reread:
         headings = " and ".join(f"'{heading}'" for heading in worked.reread)
         paragraphs.append(f"To reread: {headings} in {exercise.notebook}.")

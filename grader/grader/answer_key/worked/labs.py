@@ -9,6 +9,19 @@ def _code(does: str) -> Steps:
     return lambda n, a, code: f"{does}\n{code}"
 
 
+def _event(shows: str) -> Steps:
+    return lambda n, a, answer: f"Up to the row before, every table and free list is as it should be. {shows} {answer}"
+
+
+# What the row of the first event shows, class by class.
+_SHOWS = (
+    "There `c` ends, and block 0 goes into the free list although `a` still holds it.",
+    "There `a` has 9 tokens in 2 blocks of 4: the ninth has no slot in its table, and no block was taken for it.",
+    "There `c` writes into a block of its own, as it must, but its table still names block 3: block 4 is in no table, and it is "
+    "not free.",
+    "There all 8 tokens of the prompt are found, so none is left to compute, and the first token has nothing to come from.",
+    "There request 3 is sent back to wait, and its three seats are neither its own nor free.",
+)
 _LEVERS = _code(
     "One of several answers that keep the promise within the price; a lever that is not named stays as it was."
 )
@@ -67,12 +80,9 @@ STEPS_HERE: StepsOf = {
     **{f"LAB5A.{number}": {"levers": _LEVERS} for number in (1, 2, 3)},
     **{
         f"LAB5B.{number}": {
-            "event": lambda n, a, answer: (
-                "Hold each event against what has to be: up to the one before, every table, count and free list is as it "
-                f"should be. {answer}"
-            ),
+            "event": _event(shows),
             "mended": _code("The class with the method that was broken written anew; everything else is as it was."),
         }
-        for number in range(1, 6)
+        for number, shows in enumerate(_SHOWS, 1)
     },
 }
