@@ -188,6 +188,7 @@ def test_the_record_is_of_one_machine_and_one_day() -> None:
     assert found.said.origin == found.report.origin == "recorded"
 
 
+@pytest.mark.slow
 def test_the_record_s_larger_model_is_smollm2_as_it_loads() -> None:
     from llmserving.tinylm import has_smollm2
 
