@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from llmserving.exercises.course import LEVELS
+from llmserving.units import format_number
 from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.formgrader import open_formgrader, open_submissions
@@ -14,7 +16,10 @@ from tests.browser.small_class import LEVEL, make_class, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("quiet_and_at_home")]
 
-SCORES = {"ada": "10 / 10", "ben": "5 / 10", "chen": "0 / 10", "dora": "10 / 10"}
+POINTS = format_number(sum(exercise.points for exercise in LEVELS[1].every_exercise))
+SCORES = {
+    "ada": f"{POINTS} / {POINTS}", "ben": f"5 / {POINTS}", "chen": f"0 / {POINTS}", "dora": f"{POINTS} / {POINTS}",
+}  # fmt: skip
 
 
 def test_the_formgrader_shows_the_submissions_and_their_scores(

@@ -247,6 +247,6 @@ def test_a_class_is_graded_by_machine_and_by_hand(tmp_path_factory: pytest.TempP
     assert rows_of(folder)["writes"] == "1.5 of 2 own words graded by hand"
     feedback = (folder.root / "feedback" / "writes" / "L1" / "two_phases.html").read_text()
     assert MINE in feedback
-    with pytest.raises(UserError, match="L1 was not released: .*there are submissions associated with it"):
+    with pytest.raises(UserError, match="L1 was not released: .*submissions to it are in the gradebook already"):
         release(folder, ["L1"], own_words=0)
     assert released_points(folder) == [2], "what was graded keeps its cells"
