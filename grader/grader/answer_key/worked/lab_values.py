@@ -13,12 +13,12 @@ def _recorded(a: Answers, part: str, field: str) -> float:
     return a[f"recorded.{part}.{field}"]
 
 
-def _weights_mb(a: Answers, part: str) -> str:
+def _weight_bytes(a: Answers, part: str) -> str:
     weights, size = _recorded(a, part, "weights"), _recorded(a, part, "bytes_a_weight")
     return f"{int(weights):,} weights × {int(size)} bytes = {int(weights * size):,} bytes"
 
 
-def _cache_mb(a: Answers, part: str) -> str:
+def _cache_bytes(a: Answers, part: str) -> str:
     tokens, size = _recorded(a, part, "cached_tokens"), _recorded(a, part, "kv_bytes_a_token")
     return f"{int(tokens):,} cached tokens of {int(size):,} bytes, {int(tokens * size):,} bytes"
 
@@ -53,10 +53,6 @@ def _speed_up(name: str) -> Steps:
     )
 
 
-def _tail(n: Numbers, size: int) -> str:
-    return f"({size} - 1) / 2 = {written((size - 1) / 2)} slots"
-
-
 def _knee_step(n: Numbers, a: Answers, answer: str) -> str:
     weights = 2 * n["billions"] / n["bandwidth_tb"]
     cache = n["context"] * n["token_bytes"] / n["bandwidth_tb"] / 1e9
@@ -71,16 +67,16 @@ STEPS_HERE: StepsOf = {
     "LAB1.1": {
         "slower": _slower,
         "read": lambda n, a, answer: (
-            f"Every weight once, {_weights_mb(a, 'phases')}, and {_cache_mb(a, 'phases')}: together {answer}"
+            f"Every weight once, {_weight_bytes(a, 'phases')}, and {_cache_bytes(a, 'phases')}: together {answer}"
         ),
         "prompt_read": lambda n, a, answer: (
-            f"{_weights_mb(a, 'phases')}, read once for all {int(_recorded(a, 'phases', 'prompt_tokens'))} tokens of the "
+            f"{_weight_bytes(a, 'phases')}, read once for all {int(_recorded(a, 'phases', 'prompt_tokens'))} tokens of the "
             f"prompt: for each of them {answer}"
         ),
     },
     "LAB1.2": {
         "tokens_per_s": lambda n, a, answer: (
-            f"A pass reads {_weights_mb(a, 'memory')} and {_cache_mb(a, 'memory')}, and the memory gives "
+            f"A pass reads {_weight_bytes(a, 'memory')} and {_cache_bytes(a, 'memory')}, and the memory gives "
             f"{written(_recorded(a, 'memory', 'read_bytes_per_s') / 1e6)} MB a second:\n"
             f"{written(_recorded(a, 'memory', 'read_bytes_per_s') / 1e6)} / {written(_pass_mb(a, 'memory'))} = {answer}"
         )
@@ -132,7 +128,7 @@ STEPS_HERE: StepsOf = {
             f"From none to {n['small'] - 1}, each as likely as the other: ({n['small']} - 1) / 2 = {answer}"
         ),
         "share": lambda n, a, answer: (
-            f"Empty are {_tail(n, n['large'])}, beside {n['mean']:,} used ones: "
+            f"Empty are ({n['large']} - 1) / 2 = {written((n['large'] - 1) / 2)} slots, beside {n['mean']:,} used ones: "
             f"{written((n['large'] - 1) / 2)} / {written(n['mean'] + (n['large'] - 1) / 2)} = {answer}"
         ),
         "largest": lambda n, a, answer: (
