@@ -46,7 +46,8 @@ def plan_buffer(device: str, cache_bytes: int | None, available_bytes: int | Non
             "and if it is larger, the figures are partly the cache's"
         )
     slot = GPU_SLOT if device == "cuda" else CPU_SLOT
-    wanted = max(CACHES * cache, GPU_BUFFER if device == "cuda" else 4 * slot)
+    windows = -(-CACHES * cache // slot)  # rounded up: never less than the caches
+    wanted = max(windows * slot, GPU_BUFFER if device == "cuda" else 4 * slot)
     if asked is not None:
         wanted = arguments.count("buffer", "the bytes of the buffer", asked, at_least=2 * UNIT)
     num_bytes = wanted
@@ -62,7 +63,7 @@ def plan_buffer(device: str, cache_bytes: int | None, available_bytes: int | Non
             f"nothing was measured: {format_bytes(available_bytes or num_bytes, 'MiB')} of free memory hold no buffer"
         )
     num_bytes = num_bytes // slot * slot
-    if num_bytes < CACHES * cache - slot:
+    if num_bytes < CACHES * cache:
         remarks.append(
             f"the buffer of {format_bytes(num_bytes, 'MiB')} is less than {CACHES} caches of "
             f"{format_bytes(cache, 'MiB')}: part of what is read may come from the cache, and be faster than the memory"
