@@ -66,7 +66,8 @@ def test_a_matmul_counts_weights_inputs_and_outputs_once() -> None:
     assert many.bytes_counted == 2 * 128**2 + 2 * 2 * 16 * 128
     assert (one.flops, many.flops) == (2 * 128**2, 2 * 16 * 128**2)
     assert one.rotation is many.rotation
-    assert one.rotation.slots == 10**6 // (2 * 128**2)
+    assert one.rotation.slots == 31, "30 copies are 983 KB, which is less than the million bytes asked for"
+    assert one.buffer_bytes == 31 * 2 * 128**2 >= 10**6
 
 
 def test_quantized_weights_count_as_they_are_stored() -> None:
@@ -74,6 +75,7 @@ def test_quantized_weights_count_as_they_are_stored() -> None:
     weights = {operation.name: operation.bytes_counted - 2 * 2 * 256 for operation in operations}
     assert weights["bfloat16, beside"] == 2 * 256**2
     assert weights["W8A8"] == 256**2 + 4 * 256
+    assert sum(operation.buffer_bytes for operation in operations) >= 10**6, "together they fill what was asked for"
     groups = 256 * 256 // 128
     assert weights["W4A16, expanded first"] == 256**2 // 2 + 2 * groups + groups // 2
 

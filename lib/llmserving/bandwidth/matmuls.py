@@ -36,7 +36,7 @@ def linear_operations(
 
     weight = random_weight(size, device).to(getattr(torch, dtype))
     weight_bytes = weight.numel() * weight.itemsize
-    copies = [weight.clone() for _ in range(max(2, num_bytes // weight_bytes))]
+    copies = [weight.clone() for _ in range(copies_to_fill(num_bytes, weight_bytes))]
     rotation = Rotation(len(copies))
     linear = torch.nn.functional.linear
     return [
@@ -75,7 +75,8 @@ def quantized_operations(
         skipped.append("W4A16, fused: skipped, for this torch has no int4 matmul for processors")
     operations = []
     for name, dtype, weight_bytes, source, run, exact in kinds:
-        copies = [copied(source) for _ in range(max(2, num_bytes // len(kinds) // weight_bytes))]
+        # They take turns, so that between two calls on the same copy all kinds' copies have passed: together they fill it.
+        copies = [copied(source) for _ in range(copies_to_fill(num_bytes // len(kinds), weight_bytes))]
         rotation = Rotation(len(copies))
         for count in rows:
             made = _matmul(name, dtype, count, size, weight_bytes, copies, rotation, run, exact.double())
@@ -124,6 +125,11 @@ def _matmul(
         is_right=is_right,
         rows=rows,
     )
+
+
+def copies_to_fill(num_bytes: int, weight_bytes: int) -> int:
+    """So many that they take `num_bytes` at least, and two where one would: a single one would stay in the caches."""
+    return max(2, -(-num_bytes // weight_bytes))
 
 
 def copied(source: Any) -> Any:

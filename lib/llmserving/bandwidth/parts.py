@@ -9,7 +9,7 @@ from typing import Any
 
 from llmserving.bandwidth.buffer import BufferPlan
 from llmserving.bandwidth.machine import Machine
-from llmserving.bandwidth.matmuls import linear_operations, peak_operation, quantized_operations
+from llmserving.bandwidth.matmuls import copies_to_fill, linear_operations, peak_operation, quantized_operations
 from llmserving.bandwidth.measure import measure_operations
 from llmserving.bandwidth.measurement import Measurement
 from llmserving.bandwidth.operation import Operation, Rotation
@@ -108,8 +108,8 @@ def _gemvs(session: Session) -> list[Operation]:
 
     device, size, share = session.machine.device, session.weights, session.plan.num_bytes // 2
     x = torch.randn(size, generator=torch.Generator(device).manual_seed(1), device=device).half()
-    halves = random_weights(max(2, share // (2 * size**2)), size, size, device)
-    fours = random_packed_weights(max(2, 2 * share // size**2), size, size, 128, device)
+    halves = random_weights(copies_to_fill(share, 2 * size**2), size, size, device)
+    fours = random_packed_weights(copies_to_fill(share, size**2 // 2), size, size, 128, device)
     return [gemv_operation(halves, x, by_torch=True), gemv_operation(halves, x), gemv_w4a16_operation(fours, x)]
 
 
