@@ -8,11 +8,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from llmserving.exercises.recordings import RECORDINGS_FILE
 from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader import preprocessors as stock
 from sqlalchemy.exc import SAWarning
 
+from grader.course import levels_in
 from grader.export import SafeCsvExport
 from grader.preprocessors import (
     CheckClaims,
@@ -74,6 +76,8 @@ def configure(c: Any, config_file: str, notebooks: str) -> None:
         stock.AssignLatePenalties,
         stock.CheckCellMetadata,
     ]
+    # What lies beside the course's notebooks may be the instructor's own recordings; a learner's are never put in their place.
+    c.Autograde.exclude_overwriting = {level: [RECORDINGS_FILE] for level in levels_in(Path(notebooks))}
     c.ExportApp.plugin_class = SafeCsvExport
 
 

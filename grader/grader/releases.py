@@ -13,6 +13,7 @@ from typing import Any
 
 from llmserving.exercises import EXERCISES, GROUPS
 from llmserving.exercises.draws import DEFAULT_LEARNER
+from llmserving.exercises.recordings import RECORDINGS_FILE
 
 from grader.course import notebooks_in, pages_in, read_notebook, write_notebook
 from grader.errors import NotGraded, UserError
@@ -87,6 +88,8 @@ def own_words_before(root: Path, assignment: str) -> float:
 
 def record_release(root: Path, assignment: str, learners: Sequence[str] | None, own_words: float = 0.0) -> Release:
     """Stamp release/<assignment> with its version, add it to the list, and write personal copies for `learners`."""
+    # nbgrader hands out whatever lies beside the notebooks, the instructor's own recordings too.
+    (root / RELEASE / assignment / RECORDINGS_FILE).unlink(missing_ok=True)
     paths = notebooks_in(root / RELEASE / assignment)
     notebooks = {path: read_notebook(path) for path in paths}
     version = _content_version(notebooks)

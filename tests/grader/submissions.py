@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import shutil
@@ -19,10 +20,12 @@ from grader.course import course_files, find_notebooks
 from grader.release import release
 from grader.render_command import render_all
 from grader.roster import read_roster
-from llmserving.exercises import EXERCISES, GROUPS
+from grader.selftest.as_run import run_cell
+from llmserving.exercises import EXERCISES, GROUPS, Exercise
 from llmserving.exercises.draws import DEFAULT_LEARNER
 
 Change = Callable[[Any], None]
+Inputs = Callable[[Exercise, str], dict[str, Any]]
 
 
 def hand_in(root: Path, student: str, level: str, changes: dict[str, Change], source: Path | None = None) -> Path:
@@ -48,8 +51,13 @@ def saved_as(encoding: str, path: Path, add: str = "") -> None:
     path.write_bytes(text.encode(encoding, errors="replace"))
 
 
-def right(*but_not: str, learner: str = DEFAULT_LEARNER) -> Change:
-    """Every answer right, as plain assignments; the exercises in `but_not` stay as released."""
+def right(
+    *but_not: str, learner: str = DEFAULT_LEARNER, inputs: Inputs = reference_inputs, records: bool = True
+) -> Change:
+    """Every answer right, as plain assignments; the exercises in `but_not` stay as released.
+
+    records: what is measured is recorded in the answer cell; else the cell has values alone, as a learner's has.
+    """
 
     def change(notebook: Any) -> None:
         for cell in notebook.cells:
@@ -57,20 +65,34 @@ def right(*but_not: str, learner: str = DEFAULT_LEARNER) -> Change:
             if belongs.get("role") != "answer":
                 continue
             wanted = [one for one in GROUPS[belongs["exercise"]] if one not in but_not]
-            cell.source = "\n".join([cell.source, *(line for one in wanted for line in assignments(one, learner))])
+            lines = [line for one in wanted for line in assignments(one, learner, inputs, records=records)]
+            cell.source = "\n".join([cell.source, *lines])
 
     return change
 
 
-def assignments(exercise_id: str, learner: str = DEFAULT_LEARNER) -> list[str]:
+def assignments(
+    exercise_id: str, learner: str = DEFAULT_LEARNER, inputs: Inputs = reference_inputs, *, records: bool = True
+) -> list[str]:
     exercise = EXERCISES[exercise_id]
-    answers = reference_inputs(exercise, learner)
+    answers = inputs(exercise, learner)
     return [
         str(answers[part.name])
         if isinstance(answers[part.name], Source)
         else f"{part.variable} = {answers[part.name]!r}"
         for part in exercise.parts
+        if records or part.kind != "measurement"
     ]
+
+
+def record_beside(folder: Path, *exercises: str, inputs: Inputs = reference_inputs) -> None:
+    """recordings.json in `folder`, as the cells that measure leave it on a learner's machine."""
+    with contextlib.chdir(folder):
+        for exercise in (EXERCISES[name] for name in exercises):
+            made = inputs(exercise, DEFAULT_LEARNER)
+            for part in exercise.parts:
+                if part.kind == "measurement":
+                    run_cell(made[part.name])
 
 
 def then(*changes: Change) -> Change:

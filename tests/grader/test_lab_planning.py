@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from grader.answer_key import KEY, grade, inputs, reference_answers
-from grader.answer_key.lab_planning import blocks_and_tokens
+from grader.answer_key.lab_planning_written import blocks_and_tokens
 from grader.selftest.as_run import run_cell
 from llmserving import GPUS, MODELS, predict_decode
 from llmserving.engine_budget import ENGINE_BUDGETS

@@ -1,4 +1,9 @@
-"""What a learner's code is tried on: the probes that all may see, and hidden ones drawn for a learner and a class."""
+"""What a learner's code is tried on: the probes that all may see, and hidden ones drawn for a learner and a class.
+
+A `class_secret` is for grading in which a trusted process calls `inputs` and `grade`, and the learner's code runs in another
+and is handed the inputs alone. `python -m grader grade` checks in the learner's own kernel: whatever that is given, the
+learner's code can read, and print into its feedback. So no secret is passed there, and a class has the draws of self-study.
+"""
 
 from __future__ import annotations
 

@@ -1,70 +1,16 @@
-"""Key of the fault lab, mending: what a mended class is tried on, and the sentences for mends that mend something else."""
+"""Key of the fault lab, mending: the class mended in two ways, and the sentences for mends that mend something else."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator
-
-from llmserving.exercises.exercise import Probe
-from llmserving.exercises.lab_faults import ITS_DAY, OTHERS
-from llmserving.paging.operation import Operation, allocate, append, free
-from llmserving.paging.plain_script import plain_script
-from llmserving.paging.script import Script
-from llmserving.scheduling.plain_scenario import plain_scenario
-from llmserving.scheduling.request import Request, Workload
-from llmserving.scheduling.scenarios import Scenario
-
 from grader.answer_key import lab_faults_allocators as paged
+from grader.answer_key import lab_faults_prefixes as prefixes
 from grader.answer_key import lab_faults_schedulers as scheduled
-from grader.answer_key import lab_paging
-from grader.answer_key.lab_keys import Hidden, ObjectKey, Wrong
+from grader.answer_key.lab_faults_tried import drawn, drawn_crowd, drawn_prompts, mended, wrong
 
-_MEND = "To mend"
-
-
-def _mended(mended: tuple[type, type], hidden: Hidden, wrong: tuple[Wrong, ...]) -> ObjectKey:
-    return ObjectKey(*mended, {ITS_DAY: 1, OTHERS: 1}, hidden, wrong, _MEND)
-
-
-def _wrong(*rows: tuple[str, type, str]) -> tuple[Wrong, ...]:
-    return tuple(Wrong(name, made, sentence, _MEND) for name, made, sentence in rows)
-
-
-def _drawn(*groups: str) -> Callable[[random.Random], Iterator[Probe]]:
-    """The drawn scripts of the paging lab, of these groups of it."""
-    paging = lab_paging.KEYS_HERE[0].parts["allocator"]
-    assert isinstance(paging, ObjectKey)
-    scripts = paging.hidden
-
-    def hidden(rng: random.Random) -> Iterator[Probe]:
-        return (Probe(OTHERS, probe.given) for probe in scripts(rng) if probe.group in groups)
-
-    return hidden
-
-
-def _drawn_prompts(rng: random.Random) -> Iterator[Probe]:
-    """Prompts that begin alike, of lengths around the end of a block, in a pool with room for all."""
-    size = rng.randrange(3, 6)
-    operations: list[Operation] = []
-    for number in range(10):
-        length = size * rng.randrange(1, 4) + rng.choice([-1, 0, 0, 1])
-        operations += [allocate(f"r{number}", range(length)), append(f"r{number}", 100 + number)]
-        if number % 3 == 2:
-            operations.append(free(f"r{number - rng.randrange(3)}"))
-    yield Probe(OTHERS, plain_script(Script("Drawn prompts that begin alike", tuple(operations), 60, size)))
-
-
-def _drawn_crowd(rng: random.Random) -> Iterator[Probe]:
-    rows = [(0.02 * (number // 3), rng.randrange(2, 9), rng.randrange(3, 10)) for number in range(8)]
-    title = "A drawn crowd"
-    crowd = Workload((Request(number, *row) for number, row in enumerate(rows)), title)
-    yield Probe(OTHERS, plain_scenario(Scenario(title, crowd, rng.randrange(5, 8), 4)))
-
-
-ASH = _mended(
+ASH = mended(
     (paged.AshFreed, paged.AshFreedOtherwise),
-    _drawn("growing", "sharing", "refusing"),
-    _wrong(
+    drawn("growing", "sharing", "refusing"),
+    wrong(
         (
             "only_not_twice",
             paged.AshNotTwice,
@@ -96,10 +42,10 @@ ASH = _mended(
         ),
     ),
 )
-BIRCH = _mended(
+BIRCH = mended(
     (paged.BirchInTime, paged.BirchInTimeOtherwise),
-    _drawn("growing", "refusing"),
-    _wrong(
+    drawn("growing", "refusing"),
+    wrong(
         (
             "still_late",
             paged.BirchLate,
@@ -129,10 +75,10 @@ BIRCH = _mended(
         ),
     ),
 )
-CEDAR = _mended(
+CEDAR = mended(
     (paged.CedarShown, paged.CedarReadAtTheSource),
-    _drawn("growing", "sharing"),
-    _wrong(
+    drawn("growing", "sharing"),
+    wrong(
         (
             "still_stale",
             paged.CedarStale,
@@ -163,50 +109,50 @@ CEDAR = _mended(
         ),
     ),
 )
-ELM = _mended(
-    (paged.ElmLeavesOne, paged.ElmLeavesOneOtherwise),
-    _drawn_prompts,
-    _wrong(
+ELM = mended(
+    (prefixes.ElmLeavesOne, prefixes.ElmLeavesOneOtherwise),
+    drawn_prompts,
+    wrong(
         (
             "still_whole",
-            paged.ElmWhole,
+            prefixes.ElmWhole,
             "A prompt can still be found to its last token. Then no token goes through the model, and there is no output to "
             "take the next one from.",
         ),
         (
             "number_only",
-            paged.ElmNumberOnly,
+            prefixes.ElmNumberOnly,
             "The number is smaller now, and the table is as it was: the last block is still a found one. The token that is "
             "computed is written into it, whoever else reads it.",
         ),
         (
             "always_a_block_less",
-            paged.ElmOneBlockLess,
+            prefixes.ElmOneBlockLess,
             "Every hit is a block shorter now, also where the rest of the prompt is left to compute anyway.",
         ),
         (
             "all_thrown_away",
-            paged.ElmNothingFound,
+            prefixes.ElmNothingFound,
             "Where all was found, now nothing is, and the whole prompt is computed. One block of it is enough.",
         ),
         (
             "two_tokens_left",
-            paged.ElmTwoTokensLeft,
+            prefixes.ElmTwoTokensLeft,
             "Two tokens are always left now, and where a prompt goes one token past a full block, that block is not found. "
             "One token is enough.",
         ),
         (
             "whole_hit_refused",
-            paged.ElmRefuses,
+            prefixes.ElmRefuses,
             "A prompt that is known as a whole is refused, though there is room. It will be asked for again, and refused "
             "again.",
         ),
     ),
 )
-FIR = _mended(
+FIR = mended(
     (scheduled.FirGivesBack, scheduled.FirGivesBackOtherwise),
-    _drawn_crowd,
-    _wrong(
+    drawn_crowd,
+    wrong(
         (
             "still_leaks",
             scheduled.FirLeaks,

@@ -10,6 +10,7 @@ from llmserving.exercises import lab_kv_bytes
 from llmserving.exercises.exercise import Probe
 from llmserving.units import format_number
 
+from grader.answer_key import lab_kv_bytes_written as made
 from grader.answer_key.key import Key
 from grader.answer_key.lab_keys import FunctionKey, Wrong
 
@@ -21,113 +22,16 @@ _GROUPED_TIMES = format_number(_GROUPED.attention_heads / _GROUPED.kv_heads)
 _MLA_TIMES = format_number(2 * _MLA.kv_heads * _MLA.head_dim / _MLA.latent_dim)
 
 
-def kv_bytes_per_token(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> int:
-    elements = 2 * kv_heads * head_dim if latent_dim is None else latent_dim
-    return layers * elements * bits // 8
-
-
-def by_layer(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> float:
-    total = 0.0
-    for _ in range(layers):
-        if latent_dim is not None:
-            total += latent_dim * bits / 8
-            continue
-        for _ in range(kv_heads):
-            key_bytes = value_bytes = head_dim * bits / 8
-            total += key_bytes + value_bytes
-    return total
-
-
-def keys_only(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> float:
-    elements = kv_heads * head_dim if latent_dim is None else latent_dim
-    return layers * elements * bits / 8
-
-
-def with_query_heads(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> float:
-    elements = 2 * query_heads * head_dim if latent_dim is None else latent_dim
-    return layers * elements * bits / 8
-
-
-def with_heads_a_group(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> float:
-    elements = 2 * (query_heads // kv_heads) * head_dim if latent_dim is None else latent_dim
-    return layers * elements * bits / 8
-
-
-def of_one_head(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> float:
-    elements = 2 * head_dim if latent_dim is None else latent_dim
-    return layers * elements * bits / 8
-
-
-def of_one_layer(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> float:
-    elements = 2 * kv_heads * head_dim if latent_dim is None else latent_dim
-    return elements * bits / 8
-
-
-def in_bits(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> int:
-    elements = 2 * kv_heads * head_dim if latent_dim is None else latent_dim
-    return layers * elements * bits
-
-
-def always_fp16(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> int:
-    elements = 2 * kv_heads * head_dim if latent_dim is None else latent_dim
-    return layers * elements * 2
-
-
-def whole_bytes(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> int:
-    elements = 2 * kv_heads * head_dim if latent_dim is None else latent_dim
-    return layers * elements * max(1, bits // 8)
-
-
-def latent_twice(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> float:
-    elements = kv_heads * head_dim if latent_dim is None else latent_dim
-    return 2 * layers * elements * bits / 8
-
-
-def latent_ignored(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> float:
-    return layers * 2 * kv_heads * head_dim * bits / 8
-
-
-def latent_a_head(
-    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
-) -> float:
-    elements = 2 * kv_heads * head_dim if latent_dim is None else kv_heads * latent_dim
-    return layers * elements * bits / 8
-
-
 _WRONG = (
     Wrong(
         "keys_or_values_only",
-        keys_only,
+        made.keys_only,
         "Half of what a model with heads takes: a token leaves a key and a value there, and both are cached.",
         _FACTORS,
     ),
     Wrong(
         "query_heads_for_kv_heads",
-        with_query_heads,
+        made.with_query_heads,
         f"That caches keys and values for every query head: {_GROUPED_TIMES} times too much for Llama-3.1-8B, which has "
         f"{_GROUPED.attention_heads} query heads and {_GROUPED.kv_heads} KV heads. "
         "Query heads that share a KV head read the same keys and values, and those are stored once.",
@@ -135,47 +39,47 @@ _WRONG = (
     ),
     Wrong(
         "group_size_for_kv_heads",
-        with_heads_a_group,
+        made.with_heads_a_group,
         "That takes how many query heads share one KV head for how many KV heads there are.",
         _SHARED,
     ),
     Wrong(
         "one_head",
-        of_one_head,
+        made.of_one_head,
         "That is one KV head's share. Each of the KV heads leaves a key and a value of its own.",
         _SHARED,
     ),
-    Wrong("one_layer", of_one_layer, "That is one layer's share. Every layer has a cache of its own.", _FACTORS),
-    Wrong("bits_for_bytes", in_bits, "That counts bits. Asked are bytes, and a byte has 8 bits.", _BITS),
+    Wrong("one_layer", made.of_one_layer, "That is one layer's share. Every layer has a cache of its own.", _FACTORS),
+    Wrong("bits_for_bytes", made.in_bits, "That counts bits. Asked are bytes, and a byte has 8 bits.", _BITS),
     Wrong(
         "always_fp16",
-        always_fp16,
+        made.always_fp16,
         "That takes two bytes an element whatever `bits` says. An element of 8 bits has one byte, one of 4 bits half a byte.",
         _BITS,
     ),
     Wrong(
         "whole_bytes",
-        whole_bytes,
+        made.whole_bytes,
         "That gives each element whole bytes. Two elements of 4 bits share one byte, so multiply first and divide by 8 last.",
         _BITS,
     ),
     Wrong(
         "latent_doubled",
-        latent_twice,
+        made.latent_twice,
         "That counts the latent twice, as if it were a key and a value. Both are rebuilt from the same latent, which is stored "
         "once.",
         _LATENT,
     ),
     Wrong(
         "latent_ignored",
-        latent_ignored,
+        made.latent_ignored,
         f"That caches keys and values a head though the model has a latent: {_MLA_TIMES} times too much for DeepSeek-V2-Lite. "
         "The latent is cached in their place.",
         _LATENT,
     ),
     Wrong(
         "latent_a_head",
-        latent_a_head,
+        made.latent_a_head,
         "That keeps a latent for each head. One latent a token and layer serves all heads.",
         _LATENT,
     ),
@@ -199,8 +103,8 @@ KEYS_HERE = (
         lab_kv_bytes.LAB2_1,
         {
             "kv_bytes_per_token": FunctionKey(
-                reference=kv_bytes_per_token,
-                otherwise=by_layer,
+                reference=made.kv_bytes_per_token,
+                otherwise=made.by_layer,
                 groups={"multi-head": 1, "grouped-query": 1, "multi-query": 1, "latent": 1},
                 hidden=_hidden,
                 misconceptions=_WRONG,

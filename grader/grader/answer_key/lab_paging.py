@@ -12,6 +12,7 @@ from llmserving.paging.plain_script import plain_script
 from llmserving.paging.script import Script
 
 from grader.answer_key import lab_paging_written as made
+from grader.answer_key import lab_paging_wrong as wrong
 from grader.answer_key.key import Key
 from grader.answer_key.lab_keys import ObjectKey, Wrong
 
@@ -21,80 +22,80 @@ _OPERATIONS = 30
 _WRONG = (
     Wrong(
         "block_taken_early",
-        made.TakesEarly,
+        wrong.TakesEarly,
         "A block is taken as soon as the one before is full, before a token needs it. A request may end right there, and the "
         "block was held for nothing.",
         _GROW,
     ),
     Wrong(
         "boundary_off_by_one",
-        made.TakesLate,
+        wrong.TakesLate,
         "The fresh block comes one token late: the first token past a full block has no slot. Ask how many tokens are there "
         "before the new one.",
         _GROW,
     ),
     Wrong(
         "rounded_down",
-        made.RoundsDown,
+        wrong.RoundsDown,
         "The prompt gets only the blocks that it fills. The tokens that are left over need a block too.",
         _GROW,
     ),
     Wrong(
         "leak_at_free",
-        made.LeaksTheTail,
+        wrong.LeaksTheTail,
         "A block is lost when a request ends: it is in no table any more, and not free either. Give back the partial last block "
         "too.",
         _GROW,
     ),
     Wrong(
         "written_in_place",
-        made.WritesInPlace,
+        wrong.WritesInPlace,
         "A block that another request holds too is written in place, and the other then reads what it never wrote. Copy it "
         "first.",
         _SHARE,
     ),
     Wrong(
         "copied_at_fork",
-        made.CopiesAtFork,
+        wrong.CopiesAtFork,
         "The fork takes blocks of its own at once. It shares every block, and a copy is made only when one of the two writes.",
         _SHARE,
     ),
     Wrong(
         "one_list_for_both",
-        made.SharesTheList,
+        wrong.SharesTheList,
         "Parent and child have one and the same list, so what one appends the other has too. They share blocks; each has a "
         "table of its own.",
         _SHARE,
     ),
     Wrong(
         "copied_though_alone",
-        made.CopiesAlways,
+        wrong.CopiesAlways,
         "A block is copied though no other table holds it. Its only owner writes in place.",
         _SHARE,
     ),
     Wrong(
         "whole_table_copied",
-        made.CopiesTheTable,
+        wrong.CopiesTheTable,
         "Copy-on-write copies the whole table. Only the block that is about to be written is copied; the full ones before it "
         "stay shared.",
         _SHARE,
     ),
     Wrong(
         "shared_block_freed",
-        made.FreesShared,
+        wrong.FreesShared,
         "A block is given back while another table still holds it, so it would be handed out and written under its reader.",
         _SHARE,
     ),
     Wrong(
         "taken_before_looking",
-        made.TakesBeforeLooking,
+        wrong.TakesBeforeLooking,
         "It takes blocks one by one until none is left, and stops in the middle: those that it took are lost. A refusal changes "
         "nothing.",
         _REFUSE,
     ),
     Wrong(
         "name_taken_twice",
-        made.TakesAnyName,
+        wrong.TakesAnyName,
         "A name that is in use is given a second table, and the blocks of the first are lost. Refuse a name that is taken.",
         _REFUSE,
     ),

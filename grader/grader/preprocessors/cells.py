@@ -56,6 +56,11 @@ def is_answer(released_cell: Any) -> bool:
     return bool(released_cell.metadata[NBGRADER]["solution"])
 
 
+def is_of(cell: Any, role: str) -> bool:
+    """Whether the cell is of the course and has this role: statement, answer, check."""
+    return bool(cell.metadata.get(METADATA, {}).get("role") == role)
+
+
 def name_of(released_cell: Any) -> str:
     """How a note names the cell: 'L2.1: the check cell'; a cell that an instructor has added goes by its grade_id."""
     belongs = released_cell.metadata.get(METADATA)

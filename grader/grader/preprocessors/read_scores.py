@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -24,6 +25,7 @@ from grader.preprocessors.cells import (
     add_note,
     check_of,
     is_answer,
+    is_of,
     name_of,
     report_of,
     runs,
@@ -32,23 +34,24 @@ from grader.preprocessors.cells import (
 )
 from grader.preprocessors.missing_name import hint_on
 from grader.preprocessors.names import names_set
+from grader.preprocessors.recordings_note import note_recordings
+from grader.preprocessors.run_answers import ENDED_KERNEL
+from grader.preprocessors.stopped import nothing_earned, stopped_by_answer, why_stopped
 from grader.render import METADATA
-
-# What nbgrader leaves in a cell that it has interrupted.
-_STOPPED = ("KeyboardInterrupt", "CellTimeoutError")
 
 
 class ReadScores(NbGraderPreprocessor):  # type: ignore[misc]
     """After Execute: scores, the report's line for each exercise, and the notes where the learner reads them."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        note_recordings(nb, Path(resources["metadata"]["path"]))
         read_scores(nb)
         return nb, resources
 
 
 def read_scores(notebook: Any) -> None:
     """Leave in every check cell one score between 0 and its points, and fill the notebook's report."""
-    answers = {name for cell in notebook.cells if _is_of(cell, "answer") for name in variables_of(check_of(cell))}
+    answers = {name for cell in notebook.cells if is_of(cell, "answer") for name in variables_of(check_of(cell))}
     for cell in notebook.cells:
         if NBGRADER not in cell.metadata and runs(cell):
             _note_own_error(notebook, cell, answers)
@@ -60,24 +63,24 @@ def read_scores(notebook: Any) -> None:
             _read_score(notebook, cell)
 
 
-def _is_of(cell: Any, role: str) -> bool:
-    return bool(cell.metadata.get(METADATA, {}).get("role") == role)
-
-
 def _note_own_error(notebook: Any, cell: Any, answers: set[str]) -> None:
-    """A cell of the learner's own that stopped is worth a note where it was to set an answer."""
+    """A cell beside the answers that stopped is worth a note where it was to set one, or ended the kernel."""
     given = sorted(names_set(source_of(cell)) & answers)
     if given:
         check = next(check for check in GROUPS if given[0] in variables_of(check))
         _note_error(notebook, cell, f"{check}: the learner's own cell that sets {given[0]}", check)
+    elif (error := _error_of(cell)) is not None and error.ename == ENDED_KERNEL:
+        starts = source_of(cell).strip().splitlines()[0][:40]
+        _note_error(notebook, cell, f"the cell that starts with {starts!r}", "")
 
 
 def _note_error(notebook: Any, cell: Any, name: str, check: str) -> None:
     error = _error_of(cell)
     if error is None:
         return
-    if error.ename in _STOPPED:
-        add_note(notebook, f"{name} was stopped, since it ran longer than is allowed", check)
+    stopped = why_stopped(error)
+    if stopped is not None:
+        add_note(notebook, f"{name} was stopped, since it {stopped}", check)
         return
     why = f"{error.ename}: {error.evalue}".strip(": \n").split("\n")[0][:120]
     # IPython names a cell by a number that is another one each time.
@@ -92,6 +95,11 @@ def _error_of(cell: Any) -> Any:
 def _read_score(notebook: Any, cell: Any) -> None:
     check, points = check_of(cell), float(cell.metadata[NBGRADER]["points"])
     error = _error_of(cell)
+    if error is not None and (stopped := stopped_by_answer(check, error)) is not None:
+        add_note(notebook, stopped, check)
+        report_of(notebook)["exercises"].update(nothing_earned(check, error))
+        cell.outputs = [*_notes_shown(notebook, check), _result(cell, 0.0)]
+        return
     if error is not None:
         raise NotGraded(f"the check of {check} itself stopped with {error.ename}: {error.evalue}"[:200])
     cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
@@ -99,14 +107,18 @@ def _read_score(notebook: Any, cell: Any) -> None:
     score = _number(results[0]) if len(results) == 1 else None
     if score is None:
         add_note(notebook, f"{check}: the check gave no score, so it counts as 0", check)
-        result = nbformat.v4.new_output("execute_result", {}, execution_count=cell.execution_count)
-        score = 0.0
+        result, score = _result(cell, 0.0), 0.0
     else:
         result = results[0]
         report_of(notebook)["exercises"].update(_verdicts(check, result, score))
     result.data["text/plain"] = repr(min(max(score, 0.0), points))
     others = [output for output in cell.outputs if output.output_type != "execute_result"]
     cell.outputs = [*_notes_shown(notebook, check), *others, result]
+
+
+def _result(cell: Any, score: float) -> Any:
+    shown = {"text/plain": repr(score)}
+    return nbformat.v4.new_output("execute_result", shown, execution_count=cell.execution_count)
 
 
 def _number(result: Any) -> float | None:
