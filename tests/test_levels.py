@@ -18,9 +18,10 @@ from grader.selftest.cells import cells_to_run, exercises_of, name_of, of_role
 from grader.selftest.trials import filled
 from llmserving import check
 from llmserving.exercises import EXERCISES, Exercise
+from llmserving.exercises.attempts import SOLVED
 from llmserving.exercises.course import LEVELS
 from llmserving.exercises.draws import DEFAULT_LEARNER
-from llmserving.exercises.progress import PROGRESS_FILE, SOLVED
+from llmserving.exercises.progress import PROGRESS_FILE
 from llmserving.exercises.session import RECORDS_FOLDER, RECORDS_VARIABLE
 
 from tests.notebook_runs import NOTEBOOKS, ROOT, run_offline

@@ -6,6 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from llmserving.reader_may_leave import reader_may_leave
+
 from grader import commands
 from grader.errors import UserError
 
@@ -96,4 +98,5 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with reader_may_leave():
+        sys.exit(main())

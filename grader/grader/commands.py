@@ -86,9 +86,18 @@ def run_export(options: Namespace) -> int:
 
 
 def run_learn(options: Namespace) -> int:
+    from llmserving.exercises.session import LEARNER_FILE, RECORDS_FOLDER, learner_file_is_damaged, learner_of
+
     from grader.learn import prepare
 
+    records = Path(options.folder) / RECORDS_FOLDER
+    damaged = learner_file_is_damaged(records)
     added = prepare(Path(options.folder), _notebooks(options), options.learner)
+    if damaged:
+        print(
+            f"{records / LEARNER_FILE} could not be read; it was made again for the learner {learner_of(records)!r}, and what "
+            "was there is kept beside it"
+        )
     if added:
         print(f"{options.folder}: added {', '.join(map(str, added))}")
     return 0

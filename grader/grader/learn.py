@@ -12,7 +12,9 @@ from llmserving.exercises.session import (
     LEARNER_FILE,
     LEARNER_VARIABLE,
     RECORDS_FOLDER,
+    learner_file_is_damaged,
     learner_of,
+    unreadable_name,
     valid_learner,
 )
 
@@ -47,9 +49,13 @@ def prepare(folder: Path, notebooks: Path, learner: str | None = None) -> list[P
 
 
 def prepared_for(folder: Path, notebooks: Path) -> str | None:
-    """The learner that `folder` was prepared for: by its records, or else by a notebook in it; None for a new folder."""
-    if (folder / RECORDS_FOLDER / LEARNER_FILE).exists():
-        return learner_of(folder / RECORDS_FOLDER)
+    """The learner that `folder` was prepared for: by its records where they can be read, or else by a notebook in it.
+
+    None for a new folder.
+    """
+    records = folder / RECORDS_FOLDER
+    if (records / LEARNER_FILE).exists() and not learner_file_is_damaged(records):
+        return learner_of(records)
     for name in course_files(notebooks):
         try:
             return str(nbformat.read(folder / name, as_version=4).metadata[METADATA]["learner"])
@@ -59,10 +65,14 @@ def prepared_for(folder: Path, notebooks: Path) -> str | None:
 
 
 def _note_learner(folder: Path, learner: str) -> None:
+    """Write down whose numbers these are. A file that says so stays; one that cannot be read is kept under another name."""
     path = folder / RECORDS_FOLDER / LEARNER_FILE
-    if path.exists():
+    damaged = learner_file_is_damaged(path.parent)
+    if path.exists() and not damaged:
         return
     try:
+        if damaged:
+            os.replace(path, unreadable_name(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"learner": learner}) + "\n", encoding="utf-8")
     except OSError as error:

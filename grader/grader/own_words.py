@@ -11,11 +11,16 @@ NBGRADER = "nbgrader"
 OWN_WORDS = "own-words"
 _METADATA = "llmserving"  # render has it too, and builds on this file
 
+_WHEN_IT_OPENS = (
+    "The next cell shows what an answer must hold, once {} is solved or two different answers were checked; in a class, once "
+    "the instructor has opened the solutions too."
+)
+
 
 def own_words_source(name: str, points: float) -> str:
     """The text of the cell before the learner writes in it; points: 0 where it is not graded."""
     worth = f"{format_number(points)} {'point' if points == 1 else 'points'}, graded by hand" if points else "optional"
-    then = "" if points else " The next cell then shows what an answer must hold."
+    then = f" {_WHEN_IT_OPENS.format(name)}" if points == 0 else ""
     return (
         f"**In your own words, {name}** ({worth}): double-click here and write why, in two or three sentences, as you would "
         f"tell a colleague.{then}"

@@ -7,7 +7,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from llmserving.exercises.session import RECORDS_FOLDER, learner_of
+from llmserving.exercises.session import LEARNER_FILE, RECORDS_FOLDER, learner_file_is_damaged, learner_of
 
 from grader.course import course_files, read_notebook, write_notebook
 from grader.errors import UserError
@@ -18,6 +18,11 @@ def reset(notebook: Path, notebooks: Path) -> Path | None:
     """Write a fresh copy of `notebook` for the learner of its folder; the backup's path, or None if it was not there."""
     folder, name = _located(notebook, course_files(notebooks))
     own = folder / name
+    if learner_file_is_damaged(folder / RECORDS_FOLDER):
+        raise UserError(
+            f"{own.name} was not reset: {folder / RECORDS_FOLDER / LEARNER_FILE} cannot be read, so it is not known whose "
+            f'numbers it is to carry; `python -m grader learn "{folder}"` makes that file again'
+        )
     backup = _back_up(own) if own.exists() else None
     write_notebook(student_version(read_notebook(notebooks / name), learner_of(folder / RECORDS_FOLDER)), own)
     return backup

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from llmserving import bandwidth_command, plan_command
+from llmserving.reader_may_leave import reader_may_leave
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,4 +32,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with reader_may_leave():
+        sys.exit(main())

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from llmserving.bandwidth_flags import PART_NAMES, command_of, print_answer, settle
+from llmserving.bandwidth_flags import PART_NAMES, command_of, settle
 from llmserving.picture_file import write_picture
 from llmserving.units import MiB, format_bytes
 
@@ -50,13 +50,9 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(run=_answered)
 
 
-def _answered(asked: argparse.Namespace) -> tuple[str, int]:
-    """The answer printed, so that none is left to print, and the exit status."""
+def _answered(asked: argparse.Namespace) -> str | tuple[str, int]:
     settle(asked)
-    answer = _run(asked)
-    words, status = answer if isinstance(answer, tuple) else (answer, 0)
-    print_answer(words)
-    return "", status
+    return _run(asked)
 
 
 def _run(asked: argparse.Namespace) -> str | tuple[str, int]:

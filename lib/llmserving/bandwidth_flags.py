@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import errno
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,16 +60,6 @@ def command_of(asked: argparse.Namespace) -> str:
         words.append(f"--only {' '.join(asked.only)}")
     words += [f"--{name} {getattr(asked, name)}" for name in ("buffer", "size") if getattr(asked, name) is not None]
     return " ".join(words)
-
-
-def print_answer(words: str) -> None:
-    """Print, and be content where the reader has read enough, as `| head -1` has."""
-    if not words:
-        return
-    try:
-        print(words, flush=True)
-    except BrokenPipeError:  # what Python flushes at its end goes nowhere, or it would fail once more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _question(asked: argparse.Namespace) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from llmserving.exercises import learner, session
+from llmserving.exercises.attempts import FIRST_TIME, Record
 from llmserving.exercises.dashboard import dashboard
 from llmserving.exercises.placing import items
-from llmserving.exercises.progress import FIRST_TIME, Progress, Record
+from llmserving.exercises.progress import Progress
 from playwright.sync_api import BrowserContext
 
 from tests.browser.looking import contrasts, hard_to_read

@@ -401,6 +401,30 @@ def test_a_part_of_an_argument_in_a_sound_order_is_only_incomplete(exercise_id: 
             assert verdict.score == pytest.approx(verdict.points * (len(names) - 1) / len(names))
 
 
+@pytest.mark.parametrize(("exercise_id", "part"), CHAINS)
+def test_who_names_every_link_earns_nothing_in_the_luckiest_order_and_is_told_why(exercise_id: str, part: str) -> None:
+    key = KEY[exercise_id].parts[part]
+    assert isinstance(key, ChainKey)
+    for names in key.orders:
+        for everything in ((*names, *key.traps), (*key.traps, *names)):
+            verdict = chain_verdict(exercise_id, part, everything)
+            assert (verdict.score, verdict.state, verdict.diagnoses) == (0, "wrong", ("every_link",))
+            assert "You named every link; an argument leaves the wrong ones out." in verdict.message
+        verdict = chain_verdict(exercise_id, part, [*names[1:], *key.traps])
+        assert (verdict.score, verdict.state) == (0, "wrong")
+        assert "You named every wrong link" in verdict.message
+
+
+@pytest.mark.parametrize(("exercise_id", "part"), CHAINS)
+def test_a_wrong_link_too_many_costs_one_link(exercise_id: str, part: str) -> None:
+    key = KEY[exercise_id].parts[part]
+    assert isinstance(key, ChainKey)
+    names, one = key.orders[0], next(iter(key.traps))
+    verdict = chain_verdict(exercise_id, part, [*names, one])
+    assert verdict.score == pytest.approx(verdict.points * (len(names) - 1) / len(names))
+    assert (verdict.state, verdict.diagnoses) == ("partly", (key.traps[one].name,))
+
+
 def test_links_that_follow_each_other_or_nothing_known_are_refused() -> None:
     with pytest.raises(ValueError, match="each link stands after those that it must follow"):
         ChainKey({"a": ("b",), "b": ()}, {}, "")

@@ -52,6 +52,18 @@ def test_a_size_rounded_as_asked_leads_to_the_right_count(learner: str) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("requests", [56, 57])
+def test_a_count_may_come_from_a_wrong_size_before_it_was_rounded(requests: int) -> None:
+    """Of 0.702 GB 56.98 fit, and of 0.7015, which it may be rounded from, 57.02: either count is worked correctly."""
+    verdict = together(L2_1_kv_gb=0.702, L2_2_requests=requests)["L2.2"]
+    assert verdict.parts["requests"].state == "followed_through"
+
+
+@pytest.mark.parametrize("requests", [55, 56.5, 58])
+def test_a_count_that_no_rounding_leads_to_is_wrong(requests: float) -> None:
+    assert together(L2_1_kv_gb=0.702, L2_2_requests=requests)["L2.2"].score == 0
+
+
 def test_the_right_count_stays_right_after_a_wrong_size() -> None:
     assert together(L2_1_kv_gb=0.537, L2_2_requests=37)["L2.2"].parts["requests"].state == "right"
 

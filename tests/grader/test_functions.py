@@ -64,6 +64,12 @@ def test_two_mistakes_in_two_groups_are_both_named() -> None:
     assert (part.score, part.diagnoses) == (1, ("query_heads_for_kv_heads", "latent_doubled"))
 
 
+def test_bits_that_are_divided_too_early_are_named() -> None:
+    part = verdict_on("    return layers * (latent_dim or 2 * kv_heads * head_dim) * (bits // 8)")
+    assert part.diagnoses == ("bits_rounded_down",)
+    assert "grouped-query" in part.groups_off
+
+
 def test_a_mistake_that_is_written_differently_is_the_same_mistake() -> None:
     part = verdict_on(
         "    if latent_dim:\n        return latent_dim * bits / 8 * layers\n"

@@ -52,6 +52,14 @@ def test_a_head_that_is_cut_is_told_where_it_shows_and_nowhere_else() -> None:
     assert "Right: one GPU, other sizes, heads split. Not yet: heads copied." in part.message
 
 
+def test_parts_of_a_block_are_named_and_a_single_value_is_told_that_two_are_asked() -> None:
+    blocks = "kv_gib * 2**30 / (block_size * 2 * layers * max(kv_heads // gpus, 1) * head_dim * bits / 8)"
+    parts = told(f"    blocks = {blocks}\n    return blocks, blocks * block_size")
+    assert (parts.score, parts.diagnoses) == (0, ("parts_of_blocks",))
+    alone = told(f"    return {blocks} // 1")
+    assert "which is one value; asked are 2 of them together, in order." in alone.message
+
+
 def test_gb_and_a_forgotten_split_are_told_apart() -> None:
     token = "    token = 2 * layers * kv_heads * head_dim * bits / 8\n"
     decimal = told(f"{token}    blocks = kv_gib * 1e9 // (token * block_size)\n    return blocks, blocks * block_size")

@@ -57,15 +57,19 @@ def test_what_a_token_costs_is_judged_by_the_learner_s_own_recording(seed: int) 
     weight_bytes = m["weights"] * m["bytes_a_weight"]
     right = {
         "LAB1_1_slower": decode / (prefill / m["prompt_tokens"]),
-        "LAB1_1_read": f"{weight_bytes + m['cached_tokens'] * m['kv_bytes_a_token']} bytes",
-        "LAB1_1_prompt_read": weight_bytes / m["prompt_tokens"] / 1e6,
+        "LAB1_1_read": weight_bytes + m["cached_tokens"] * m["kv_bytes_a_token"],
+        "LAB1_1_prompt_read": f"{weight_bytes / m['prompt_tokens'] / 1e6} MB",
     }
     assert set(states("LAB1.1", **right).values()) == {"right"}
     told = verdicts(
-        "LAB1.1", LAB1_1_slower=decode / prefill, LAB1_1_read=m["cached_tokens"] * m["kv_bytes_a_token"] / 1e6
+        "LAB1.1",
+        LAB1_1_slower=decode / prefill,
+        LAB1_1_read=m["cached_tokens"] * m["kv_bytes_a_token"],
+        LAB1_1_prompt_read=weight_bytes / m["prompt_tokens"] / 1e6,
     )
     assert "passes_compared" in told["slower"].diagnoses
     assert "cache_alone" in told["read"].diagnoses
+    assert "mb_for_bytes" in told["prompt_read"].diagnoses
 
 
 def test_nothing_can_be_worked_out_before_it_was_recorded() -> None:

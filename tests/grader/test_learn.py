@@ -77,6 +77,50 @@ def test_a_folder_whose_records_are_gone_is_known_by_its_notebooks(learn: Path) 
         prepare(learn, COURSE, "bob")
 
 
+DAMAGED = ["", "{", "[]", '{"learner": "../x"}', "[" * 100_000]
+
+
+@pytest.mark.parametrize("text", DAMAGED, ids=[text[:20] for text in DAMAGED])
+def test_a_damaged_learner_file_is_made_again_from_the_notebooks_and_kept(
+    learn: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = learn / ".llmserving"
+    (records / "learner.json").write_text(text)
+    before = everything(learn)
+    assert cli.main(["learn", str(learn)]) == 0
+    assert "learner.json could not be read; it was made again for the learner 'ada'" in capsys.readouterr().out
+    assert json.loads((records / "learner.json").read_text()) == {"learner": "ada"}
+    assert (records / "learner.unreadable-1.json").read_text() == text
+    after = everything(learn)
+    assert {name for name in after if before.get(name) != after[name]} == {
+        ".llmserving/learner.json", ".llmserving/learner.unreadable-1.json",
+    }  # fmt: skip
+    assert cli.main(["learn", str(learn)]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_a_damaged_learner_file_does_not_give_the_folder_to_somebody_else(learn: Path) -> None:
+    (learn / ".llmserving" / "learner.json").write_text("{")
+    before = everything(learn)
+    with pytest.raises(UserError, match="prepared for the learner 'ada', not for 'bob'"):
+        prepare(learn, COURSE, "bob")
+    assert everything(learn) == before
+
+
+def test_nothing_is_reset_while_it_is_not_known_whose_numbers_to_write(
+    learn: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (learn / ".llmserving" / "learner.json").write_text("{")
+    before = everything(learn)
+    assert cli.main(["reset", str(learn / "L2" / "kv_size.ipynb")]) == 2
+    told = capsys.readouterr().err
+    assert "learner.json cannot be read" in told
+    assert f'python -m grader learn "{learn}"' in told
+    assert everything(learn) == before
+    assert cli.main(["learn", str(learn)]) == 0
+    assert cli.main(["reset", str(learn / "L2" / "kv_size.ipynb")]) == 0
+
+
 @pytest.mark.parametrize("learner", ["../up", "", " ", "a" * 65])
 def test_an_id_that_cannot_be_one_is_refused(tmp_path: Path, learner: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLMSERVING_LEARNER", learner)

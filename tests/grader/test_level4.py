@@ -81,6 +81,34 @@ def test_what_a_wrong_total_leaves_follows_through_below_zero_too(total: float, 
     assert "worked correctly from your own earlier answer" in found["L4.1.headroom_gb"].message
 
 
+@pytest.mark.parametrize("left", [2.3, 2.31, 2.313, "2.29 GB"])
+def test_what_is_left_beside_a_wrong_total_may_come_from_what_was_written_or_from_what_was_rounded(left: Any) -> None:
+    """77.687, a slip in the sum, written as 77.7: a calculator that still shows it gives 2.313."""
+    found = verdicts(L4_1_total_gb=77.7, L4_1_headroom_gb=left)
+    assert found["L4.1.total_gb"].state == "wrong"
+    assert found["L4.1.headroom_gb"].state == "followed_through"
+
+
+@pytest.mark.parametrize(("total", "left"), [(77.7, 2.4), (77.7, 2.2), (77.687, 2.3), (77.687, 2.35)])
+def test_what_no_rounding_of_a_wrong_total_leaves_is_wrong(total: float, left: float) -> None:
+    assert verdicts(L4_1_total_gb=total, L4_1_headroom_gb=left)["L4.1.headroom_gb"].score == 0
+
+
+def test_what_is_left_may_come_from_a_size_that_was_rounded_on_the_way_and_a_total_that_was_not() -> None:
+    """16 requests of 3.36 are 53.76, which with 26 makes 79.76: written 53.8 and 79.8, and 0.24 is left."""
+    written: dict[str, Any] = {"L4_1_kv_gb": 53.8, "L4_1_total_gb": 79.8}
+    for left in (0.24, 0.2, 0.31):
+        assert verdicts(**written, L4_1_headroom_gb=left)["L4.1.headroom_gb"].state == "right"
+    assert verdicts(**written, L4_1_headroom_gb=0.27)["L4.1.headroom_gb"].score == 0
+
+
+def test_what_is_left_follows_two_roundings_of_wrong_sizes() -> None:
+    """12.1 billion parameters are 24.2 GB, and 24.2 with 53.76 is 77.96: written 78.0, and 2.04 is left."""
+    wrong: dict[str, Any] = {"L4_1_weights_gb": 24.2, "L4_1_kv_gb": 53.8, "L4_1_total_gb": 78.0}
+    for left in (2.0, 2.04):
+        assert verdicts(**wrong, L4_1_headroom_gb=left)["L4.1.headroom_gb"].state == "followed_through"
+
+
 def test_a_total_that_was_only_carried_on_is_not_accepted_as_a_base() -> None:
     """Followed through, so that the card goes on to say that something earlier is to be mended."""
     found = verdicts(L4_1_weights_gb=13, L4_1_total_gb=66.7, L4_1_headroom_gb=13.3)

@@ -48,6 +48,13 @@ def by_hand(points: float) -> Any:
 RELEASED = by_hand(2)
 
 
+def test_the_text_that_is_not_graded_says_when_the_list_appears() -> None:
+    told = own_words_source("WH1", 0)
+    assert "shows what an answer must hold, once WH1 is solved or two different answers were checked" in told
+    assert "in a class, once the instructor has opened the solutions too" in told
+    assert "next cell" not in own_words_source("WH1", 2)
+
+
 def text(source: str) -> Change:
     def change(notebook: Any) -> None:
         cell_of(notebook, "own-words", "WH1").source = source

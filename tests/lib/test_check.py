@@ -16,8 +16,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from llmserving import another, check, hint, placement, recall, status
 from llmserving.exercises import EXERCISES, GROUPS, learner, session
+from llmserving.exercises.attempts import Record
 from llmserving.exercises.card import VERDICT_MIME
-from llmserving.exercises.progress import Progress, Record
+from llmserving.exercises.progress import Progress
 from traitlets.config import Config
 
 
@@ -107,7 +108,7 @@ def test_an_answer_may_be_given_in_the_call() -> None:
         (lambda: check("L2.3", 26, 13), "L2.3 has 4 parts (fp16_gb, int8_gb, int4_gb, shrink), but got 2 answers"),
         (lambda: check("L2.1", {"size": 1}), "L2.1 has no part size; its parts are kv_gb"),
         (lambda: check("L1.cache", "F", "A", "A", "A"), "one exercise at a time: one of TF3, SE1, SE2"),
-        (lambda: check("L2.1#3"), "a practice draw takes its answer in the call"),
+        (lambda: (another("L2.1"), check("L2.1#1"))[1], "a practice draw takes its answer in the call"),
         (lambda: check("L2.1", 1.07, learner="../ada"), "a learner id is 1 to 64 letters"),
         (lambda: check("L2.1", 1.07, learner=7), "a learner id is"),  # type: ignore[arg-type]
         (lambda: hint("L9"), "there is no exercise 'L9'"),
@@ -199,6 +200,37 @@ def test_hints_are_for_the_part_that_failed(answers: dict[str, Any]) -> None:
     assert "Hint 1 of 2 for L2_3_shrink: Divide what was read before by what is read now." in repr(hint("L2.3"))
 
 
+def _multi_head(layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: Any = None) -> int:
+    return 2 * layers * query_heads * head_dim * bits // 8
+
+
+def _without_latent(
+    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: Any = None
+) -> int:
+    return 2 * layers * kv_heads * head_dim * bits // 8
+
+
+def test_hints_on_code_are_for_the_groups_that_failed(answers: dict[str, Any]) -> None:
+    assert "Hint 1 of 3 for kv_bytes_per_token: Take one layer first" in repr(hint("LAB2.1"))
+    answers["kv_bytes_per_token"] = _multi_head
+    check("LAB2.1")
+    told = [repr(hint("LAB2.1")) for _ in range(3)]
+    assert "Hint 1 of 2 for kv_bytes_per_token, grouped-query: Query heads of one group" in told[0]
+    assert "Hint 2 of 2 for kv_bytes_per_token, grouped-query: A neighbour" in told[1]
+    assert "Hint 1 of 2 for kv_bytes_per_token, multi-query" in told[2]
+    answers["kv_bytes_per_token"] = _without_latent
+    check("LAB2.1")
+    told = [repr(hint("LAB2.1")) for _ in range(3)]
+    assert "Hint 1 of 2 for kv_bytes_per_token, latent: A latent takes the place" in told[0]
+    assert "There is no further hint for kv_bytes_per_token, latent; the last one was: A neighbour" in told[2]
+
+
+def test_hints_on_code_are_the_first_ones_where_all_of_it_fails(answers: dict[str, Any]) -> None:
+    answers["kv_bytes_per_token"] = lambda layers, query_heads, kv_heads, head_dim, bits, latent_dim=None: 1
+    check("LAB2.1")
+    assert "for kv_bytes_per_token: " in repr(hint("LAB2.1"))
+
+
 def test_a_hint_goes_to_what_failed_before_what_was_left_open(answers: dict[str, Any]) -> None:
     answers |= {"L2_3_int4_gb": 13}
     check("L2.3")
@@ -234,6 +266,63 @@ def test_practice_has_fresh_numbers_its_own_check_and_no_record(capsys: pytest.C
     assert check("L2.1#2", right) == 2.0
     assert check("L2.1", 5) == 0.0
     assert "L2.1 (tried)" in repr(status())
+
+
+@pytest.mark.parametrize(
+    ("shown", "asked", "were"),
+    [(0, "999", "none of TF3 was yet"), (1, "2", "only TF3#1 was"), (3, "4", "TF3#1 to TF3#3 were"),
+     (3, "0", "TF3#1 to TF3#3 were"), (3, "01", "TF3#1 to TF3#3 were")],
+)  # fmt: skip
+def test_a_draw_that_was_never_shown_is_not_graded_and_what_was_shown_is_named(
+    shown: int, asked: str, were: str
+) -> None:
+    for _ in range(shown):
+        another("TF3")
+    before = repr(status())
+    told = check(f"TF3#{asked}", "F", "A").cards[0].text()
+    assert told == f'Nothing was checked\n  TF3#{asked} was never shown; {were}. another("TF3") makes one'
+    assert check(f"TF3#{asked}").cards[0].text() == told
+    assert repr(status()) == before
+
+
+def test_what_recall_has_shown_and_what_an_earlier_kernel_has_shown_is_graded(monkeypatch: pytest.MonkeyPatch) -> None:
+    recall("TF3")
+    another("TF3")
+    monkeypatch.setattr(learner, "PROGRESS", Progress())
+    for draw in (1, 2):
+        assert check(f"TF3#{draw}", "F", "A").cards[0].heading.startswith(f"TF3#{draw} ")
+
+
+@pytest.mark.parametrize("nothing_kept", ["no folder", "records off"])
+def test_where_nothing_is_kept_the_kernel_remembers_and_the_draw_of_a_stored_output_is_graded(
+    nothing_kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if nothing_kept == "no folder":
+        (tmp_path / ".llmserving").rmdir()
+    else:
+        monkeypatch.setenv(session.RECORDS_VARIABLE, "off")
+    assert check("TF3#1", "F", "A").cards[0].heading.startswith("TF3#1 ")
+    assert "only TF3#1 was" in check("TF3#2", "F", "A").cards[0].text()
+    another("TF3")
+    another("TF3")
+    assert check("TF3#2", "F", "A").cards[0].heading.startswith("TF3#2 ")
+
+
+def test_an_exercise_without_practice_has_no_draw_to_check() -> None:
+    assert "LAB2.1 has no practice" in check("LAB2.1#1", len).cards[0].text()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("SE1", "There are 2 wordings, which take turns; only the letters are shuffled anew."),
+        ("TF3", "There are 4 wordings, which take turns; only the letters are shuffled anew."),
+        ("WH1", "It has no other wording; only the letters are shuffled anew."),
+    ],
+)
+def test_practice_says_how_often_it_differs_where_words_are_all_that_varies(name: str, said: str) -> None:
+    assert said in repr(another(name))
+    assert "wording" not in repr(another("L2.1"))
 
 
 def test_practice_goes_on_where_the_last_session_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,9 +434,10 @@ def test_nothing_answered_is_no_mistake(answers: dict[str, Any]) -> None:
 def test_practice_is_called_by_its_number_and_without_the_key_is_not_graded_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert check("L2.1#2", 1e9).cards[0].heading.startswith("L2.1#2 · not yet")
+    another("L2.1")
+    assert check("L2.1#1", 1e9).cards[0].heading.startswith("L2.1#1 · not yet")
     monkeypatch.setattr(session, "answer_key", lambda: None)
-    told = check("L2.1#2", 1e9).cards[0].text()
+    told = check("L2.1#1", 1e9).cards[0].text()
     assert "practice has no verdict" in told
     assert "graded later" not in told
 

@@ -9,10 +9,11 @@ import pytest
 from llmserving import check, status
 from llmserving.exercises import EXERCISES, session
 from llmserving.exercises import dashboard as dashboard_module
+from llmserving.exercises.attempts import AFTER_HINTS, AFTER_TRIES, FIRST_TIME, Record
 from llmserving.exercises.card import Card
 from llmserving.exercises.course import LEVELS, Level, Notebook
 from llmserving.exercises.dashboard import dashboard, what_next
-from llmserving.exercises.progress import AFTER_HINTS, AFTER_TRIES, FIRST_TIME, PROGRESS_FILE, Record
+from llmserving.exercises.progress import PROGRESS_FILE
 from llmserving.units import format_number
 
 pytestmark = pytest.mark.usefixtures("own_folder")

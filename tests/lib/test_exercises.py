@@ -47,6 +47,9 @@ def test_every_exercise_has_hints_points_and_an_effort(exercise: Exercise) -> No
     assert f"importance {exercise.importance} of 5" in statement_markdown(exercise)
     assert exercise.minutes >= 1
     assert all(part.hints for part in exercise.parts)
+    for part in exercise.parts:
+        assert set(part.group_hints) <= {probe.group for probe in part.probes}
+        assert all(part.group_hints.values())
 
 
 def test_the_default_draw_is_the_course_s_own_numbers() -> None:
@@ -172,7 +175,7 @@ def test_statements_and_hints_render_for_everybody_without_leftover_braces(exerc
     for learner in ("default", *LEARNERS[:20], "ada#3"):
         text = statement_markdown(exercise, learner)
         assert text.startswith(f"### {exercise.id} · ")
-        hints = [fill(hint, exercise, learner) for part in exercise.parts for hint in part.hints]
+        hints = [fill(hint, exercise, learner) for part in exercise.parts for hint in part.all_hints]
         assert not re.search(r"[{}]", "\n".join([text, *hints]))
         assert all(part.variable in text for part in exercise.parts)
 
@@ -204,16 +207,16 @@ def test_no_name_or_text_of_the_public_half_says_which_option_is_right() -> None
         r"\b(correct|right answer|answer is|solution|trap|misconception|wrong option)\b", re.IGNORECASE
     )
     for exercise, part in _parts():
-        public = [exercise.statement, part.asks, *part.hints, *(f"{o.name} {o.text}" for o in part.options)]
+        public = [exercise.statement, part.asks, *part.all_hints, *(f"{o.name} {o.text}" for o in part.options)]
         public += [
             f"{word}" for variant in (exercise.draw.course, *exercise.draw.variants) for word in variant.values()
         ]
         assert not [text for text in public if telling.search(text)], exercise.id
         shown = exercise.lettered_options(part, "default").values() if part.letters is None else ()
-        quoted = [o.text for o in shown for hint in part.hints if o.text in hint]
+        quoted = [o.text for o in shown for hint in part.all_hints if o.text in hint]
         assert not quoted, f"a hint of {exercise.id} quotes an option"
         letter = re.compile(r"\b(option|letter|answer) [A-L]\b")
-        assert not [hint for hint in part.hints if letter.search(hint)], exercise.id
+        assert not [hint for hint in part.all_hints if letter.search(hint)], exercise.id
 
 
 def test_the_public_half_has_no_field_for_what_is_right() -> None:

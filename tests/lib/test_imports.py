@@ -132,6 +132,7 @@ LAYERS = [
     "decode_command",
     "bandwidth_flags",
     "bandwidth_command",
+    "reader_may_leave",
 ]
 
 

@@ -20,8 +20,10 @@ from llmserving.paging import (
     Slot,
     UnknownRequestError,
     Waste,
+    prefix_cache,
 )
 from llmserving.paging.contiguous import Reservation
+from llmserving.paging.prefix_cache import block_hash
 
 from tests.lib.allocator_state import refused, state
 
@@ -247,6 +249,22 @@ def test_asking_changes_nothing() -> None:
     assert not allocator.can_allocate(tokens(13))
     assert allocator.cached_tokens(tokens(9)) == 8
     assert state(allocator) == before
+
+
+@pytest.mark.parametrize("cached", [0, 5, 9, 12])
+def test_each_full_block_of_a_prompt_is_hashed_once(cached: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much of it is found: a prefix that is looked up has its names already."""
+    allocator = PagedAllocator(30, 4, prefix_caching=True)
+    allocator.allocate("earlier", list(range(4 * cached)) or [-1])
+    hashed: list[list[int]] = []
+
+    def counted(parent: bytes, tokens: Any, key: Any = None) -> bytes:
+        hashed.append(list(tokens))
+        return block_hash(parent, tokens, key)
+
+    monkeypatch.setattr(prefix_cache, "block_hash", counted)
+    assert allocator.allocate("later", list(range(4 * 10 + 3))) == 4 * min(cached, 10)
+    assert hashed == [list(range(start, start + 4)) for start in range(0, 40, 4)]
 
 
 def test_a_free_block_that_is_found_makes_no_room_for_another() -> None:

@@ -341,9 +341,10 @@ class CountsFreeHitsTwice(PagedAllocator):
 
 
 class LeavesNothingToCompute(PagedAllocator):
-    def _found(self, token_ids: Sequence[int], key: Any) -> list[int]:
-        super()._found(token_ids, key)
-        return self._cache.find(self._cache.hashes(token_ids, key))
+    def _found(self, token_ids: Sequence[int], hashes: Any) -> list[int]:
+        names = list(hashes)
+        super()._found(token_ids, iter(names))
+        return self._cache.find(names)
 
 
 class KeepsTheHashOfEvictedBlocks(PagedAllocator):

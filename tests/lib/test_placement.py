@@ -81,6 +81,30 @@ def test_the_first_level_that_is_not_right_is_where_to_begin(
         assert f"– {name} placement_{name} still holds ..." in told
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "why"),
+    [
+        ("", "", "Because placement_L1 is still open: it is the question of the first level."),
+        ("", "L1", "Because placement_L1 is not right: it is the question of the first level."),
+        (
+            "L1",
+            "L2 L3",
+            "Because placement_L2 is not right, and every level before it is right. "
+            "What is to be read first ends L1, and L2 goes on from it.",
+        ),
+        (
+            "L1 L2 L4",
+            "",
+            "Because placement_L3 is still open, and every level before it is right. "
+            "What is to be read first ends L2, and L3 goes on from it.",
+        ),
+    ],
+)
+def test_the_answer_that_decided_it_is_named(answers: dict[str, Any], right: str, wrong: str, why: str) -> None:
+    give(answers, right, wrong)
+    assert repr(placement()).splitlines()[1].strip() == why
+
+
 def test_who_knows_a_higher_level_is_told_so_kindly(answers: dict[str, Any]) -> None:
     give(answers, right="L2 L3", wrong="L1")
     told = repr(placement())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from llmserving import check, hint, status
+from llmserving import another, check, hint, solution, status
 from llmserving.exercises import learner, session
 from llmserving.exercises.progress import PROGRESS_FILE, Progress
 
@@ -43,7 +43,7 @@ def test_an_attempt_is_kept_in_the_folder_above_the_notebook(folder: Path, monke
     assert len(digest) == 12
     assert kept == {
         "attempts": 1, "best": 2.0, "solved": "right first time", "hints": {}, "parts_off": [], "practice": 0, "ticked": [],
-        "recalled": 0, "recalled_right": 0, "recall_draw": 0, "turn": 1,
+        "recalled": 0, "recalled_right": 0, "recall_draw": 0, "turn": 1, "groups_off": {},
     }  # fmt: skip
     restart_kernel(monkeypatch)
     assert repr(status()).startswith("1 of ")
@@ -73,10 +73,39 @@ def test_the_learner_of_the_folder_gets_the_learner_s_numbers(folder: Path) -> N
     assert check("L2.1", 1.07) == 0.0
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"learner": 7}', '{"learner": "../x"}'])
-def test_a_learner_file_that_names_nobody_gives_the_course_s_numbers(folder: Path, text: str) -> None:
-    (folder / session.LEARNER_FILE).write_text(text)
+NOBODY = ["", "{", "[]", '{"learner": 7}', '{"learner": "../x"}', "[" * 100_000]
+
+
+@pytest.mark.parametrize("text", NOBODY, ids=[text[:20] for text in NOBODY])
+@pytest.mark.parametrize(
+    "call", [lambda: check("L2.1", 1.07), status, lambda: solution("L2.1"), lambda: another("L2.1")]
+)
+def test_a_learner_file_that_names_nobody_gives_the_course_s_numbers_and_that_is_told_once(
+    folder: Path, text: str, call: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / session.LEARNER_FILE
+    path.write_text(text)
     assert session.current_learner() == "default"
+    told = repr(call()) + capsys.readouterr().out
+    assert str(path) in told
+    assert "cannot be read, so the course's own numbers are used" in told
+    assert f'python -m grader learn "{folder.parent}" makes it again.' in told
+    assert path.read_text() == text
+    again = repr(call()) + repr(status()) + capsys.readouterr().out
+    assert "cannot be read" not in again
+
+
+@pytest.mark.parametrize("text", [None, '{"learner": "ada"}'])
+def test_a_learner_file_that_is_read_or_not_there_is_not_talked_about(folder: Path, text: str | None) -> None:
+    if text is not None:
+        (folder / session.LEARNER_FILE).write_text(text)
+    assert "learner.json" not in repr(status())
+
+
+def test_a_learner_that_the_environment_names_needs_no_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / session.LEARNER_FILE).write_text("{")
+    monkeypatch.setenv(session.LEARNER_VARIABLE, "ada")
+    assert "learner.json" not in repr(status())
 
 
 BROKEN = [
@@ -133,7 +162,7 @@ def test_a_file_from_before_there_was_recall_is_read_and_goes_on(folder: Path) -
     kept = stored(folder)["L2.1"]
     assert len(kept.pop("answers")) == 1
     assert kept == old | {
-        "attempts": 3, "recalled": 0, "recalled_right": 0, "recall_draw": 0, "turn": 1, "ticked": [],
+        "attempts": 3, "recalled": 0, "recalled_right": 0, "recall_draw": 0, "turn": 1, "ticked": [], "groups_off": {},
     }  # fmt: skip
     assert [path.name for path in folder.iterdir()] == [PROGRESS_FILE]
 
@@ -148,7 +177,7 @@ def test_a_file_that_is_no_text_is_set_aside_beside_an_earlier_one(folder: Path)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
                     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(
                         st.sampled_from(["exercises", "L2.1", "attempts", "answers", "best", "hints", "parts_off",
-                                         "ticked", "kv_gb"]),
+                                         "ticked", "kv_gb", "groups_off"]),
                         inner, max_size=3)))  # fmt: skip
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_content_of_the_file_ends_in_a_traceback(folder: Path, content: Any) -> None:

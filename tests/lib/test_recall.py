@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 from grader.answer_key.solutions import reference_inputs, wrong_inputs
 from llmserving import another, check, recall, status
 from llmserving.exercises import EXERCISES, learner, session
+from llmserving.exercises.attempts import AFTER_TRIES, FIRST_TIME, Record
 from llmserving.exercises.course import LEVELS
-from llmserving.exercises.progress import AFTER_TRIES, FIRST_TIME, PROGRESS_FILE, Progress, Record
+from llmserving.exercises.progress import PROGRESS_FILE, Progress
 from llmserving.exercises.recalling import SHORT_MINUTES, choose, end_of_level
+from llmserving.exercises.standing import closed_ids
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -100,7 +103,8 @@ def test_the_question_stays_the_same_until_it_is_answered() -> None:
 
 def test_only_the_first_answer_to_what_was_asked_counts() -> None:
     recall("SC6")
-    answer("SC6#7", right=True)
+    another("SC6")
+    answer("SC6#2", right=True)
     check("SC6#01", "A")
     answer("SC6", right=False)
     assert record("SC6").recalled == 0, "another draw and the exercise itself are no recall"
@@ -217,6 +221,26 @@ def test_grading_is_not_told_of_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(session.RECORDS_VARIABLE, "off")
     solve(L2, but="SC6")
     assert "last open exercise" not in answer("SC6", right=True)
+
+
+def test_what_is_closed_is_looked_up_once_and_only_where_records_are_kept(
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[int] = []
+
+    def counted(records: Mapping[str, Record]) -> set[str]:
+        looked_up.append(len(records))
+        return closed_ids(records)
+
+    monkeypatch.setattr(learner, "closed_ids", counted)
+    answer("SC6", right=False)
+    assert looked_up == [], "a wrong answer closes nothing"
+    answer("SC6", right=True)
+    assert len(looked_up) == 1
+    (own_folder / PROGRESS_FILE).unlink()
+    own_folder.rmdir()
+    answer("SC6", right=True)
+    assert len(looked_up) == 1
 
 
 def test_what_goes_on_from_another_exercise_is_no_recall() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from grader.selftest.as_run import run_cell
-from llmserving import check, hint, own_words, solution
+from llmserving import another, check, hint, own_words, solution
 from llmserving.exercises import learner, session
 from llmserving.exercises.checklist import Checklists
 from llmserving.exercises.opening import solutions_file
@@ -124,6 +124,7 @@ def test_full_points_that_were_carried_on_open_it(alone: Path, monkeypatch: pyte
 
 
 def test_practice_opens_nothing_and_has_no_solution_of_its_own(alone: Path) -> None:
+    another("L2.1")
     check("L2.1#1", 1)
     check("L2.1#1", 2)
     assert "two checks" in repr(solution("L2.1"))

@@ -63,7 +63,7 @@ def test_each_variant_asks_something_else_and_is_filled_in_whole(exercise: Exerc
     for learner, numbers in ways:
         shown = asked(exercise, learner)
         assert numbers["text"] in shown
-        hints = [fill(hint, exercise, learner) for part in exercise.parts for hint in part.hints]
+        hints = [fill(hint, exercise, learner) for part in exercise.parts for hint in part.all_hints]
         assert not re.search(r"[{}]", "\n".join([shown, *hints]))
         for part in exercise.parts:
             texts = [option.text for option in exercise.lettered_options(part, learner).values()]

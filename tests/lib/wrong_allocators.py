@@ -209,8 +209,8 @@ class HitsWholePrompts(PagedAllocator):
     def __init__(self, num_blocks: int, block_size: int) -> None:
         super().__init__(num_blocks, block_size, prefix_caching=True)
 
-    def _found(self, token_ids: Any, key: Any) -> list[int]:
-        return self._cache.find(self._cache.hashes(token_ids, key))
+    def _found(self, token_ids: Any, hashes: Any) -> list[int]:
+        return self._cache.find(hashes)
 
 
 class ForgetsTheParent(PagedAllocator):

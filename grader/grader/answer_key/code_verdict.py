@@ -35,7 +35,8 @@ def verdict_by_groups(
     where = _where(list(key.groups), off)
     reread = named[0].reread if named else key.reread
     message = " ".join([where, *sentences]).strip()
-    return PartVerdict(score, part.points, "partly" if score else "wrong", message, diagnoses, reread)
+    groups_off = tuple(group for group in key.groups if group in off)
+    return PartVerdict(score, part.points, "partly" if score else "wrong", message, diagnoses, reread, groups_off)
 
 
 def explaining(

@@ -119,6 +119,8 @@ def _off(part: Part, index: int, expected: Sequence[Any], calls: Sequence[Any], 
     if "returned" not in calls[index]:
         return outcome_fault(part, probes[index].given, calls[index]) or f"{call} stopped, and a result is due."
     got = shown_result(calls[index]["returned"])
+    if isinstance(due["returned"], list) and not isinstance(calls[index]["returned"], list):
+        return f"{call} gave {got}, which is one value; asked are {len(due['returned'])} of them together, in order."
     if index < len(part.probes):
         return f"{call} gave {got}, and {shown_result(due['returned'])} is right."
     return f"{call} gave {got}, which is not right; due is {_kind(due['returned'])}."

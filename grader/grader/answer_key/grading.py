@@ -12,6 +12,7 @@ from llmserving.exercises.verdict import PartVerdict, Verdict
 
 from grader.answer_key.chains import grade_chain
 from grader.answer_key.choices import grade_choice
+from grader.answer_key.earlier import Earlier, earlier_answers
 from grader.answer_key.inputs import probes
 from grader.answer_key.key import Answers, ChainKey, ChoiceKey, Key, ValueKey
 from grader.answer_key.keys import KEY
@@ -73,39 +74,32 @@ def _grade_exercise(key: Key, data: Mapping[str, Any], learner: str, class_secre
     exercise = key.exercise
     reference = reference_answers(exercise, learner, own_recordings(exercise, data))
     own = {**reference, **dict(_own_answers(exercise, data))}
-    accepted = dict(reference)
+    right: set[str] = set()
     answers = {part.name: _part_data(data.get(exercise.id), part) for part in exercise.parts}
     parts = {}
     for part in exercise.parts:
         if part.kind in LAB_KINDS:
             parts[part.name] = grade_lab_part(key, part, answers, probes(exercise, part, learner, class_secret))
             continue
-        parts[part.name] = _grade_part(key, part, answers[part.name], learner, reference, own, accepted)
+        earlier = earlier_answers(key, part.name, exercise.numbers(learner), reference, own, right)
+        parts[part.name] = _grade_part(key, part, answers[part.name], learner, earlier)
         if parts[part.name].state == "right" and part.name in own:
-            accepted[part.name] = own[part.name]
+            right.add(part.name)
     return Verdict(exercise.id, parts)
 
 
-def _grade_part(
-    key: Key,
-    part: Part,
-    answer: Mapping[str, Any],
-    learner: str,
-    reference: Answers,
-    own: Answers,
-    accepted: Answers,
-) -> PartVerdict:
+def _grade_part(key: Key, part: Part, answer: Mapping[str, Any], learner: str, earlier: Earlier) -> PartVerdict:
     if answer["kind"] == "fault":
         return fault_verdict(part, answer)
     part_key = key.parts[part.name]
-    if isinstance(part_key, ValueKey) and part.name not in reference:
+    if isinstance(part_key, ValueKey) and part.name not in earlier.reference:
         return PartVerdict(0.0, part.points, "open", NEEDS_RECORDING)
     numbers = key.exercise.numbers(learner)
     if isinstance(part_key, ValueKey):
-        return grade_value(part, part_key, answer, numbers, reference, own, accepted)
+        return grade_value(part, part_key, answer, numbers, earlier)
     letters = key.exercise.lettered_options(part, learner)
     if isinstance(part_key, ChoiceKey):
-        return grade_choice(part, part_key, letters[answer["letter"]], numbers, own)
+        return grade_choice(part, part_key, letters[answer["letter"]], numbers, earlier.own)
     if isinstance(part_key, ChainKey):
         return grade_chain(part, part_key, [letters[letter] for letter in answer["letters"]])
     raise TypeError(f"{key.exercise.id}.{part.name} has a key of an unknown kind, {type(part_key).__name__}")

@@ -64,6 +64,13 @@ _WRONG = (
         _BITS,
     ),
     Wrong(
+        "bits_rounded_down",
+        made.bits_rounded_down,
+        "That divides the bits by 8 first and drops the rest, so that an element of 4 bits takes nothing. Multiply first and "
+        "divide by 8 last.",
+        _BITS,
+    ),
+    Wrong(
         "latent_doubled",
         made.latent_twice,
         "That counts the latent twice, as if it were a key and a value. Both are rebuilt from the same latent, which is stored "

@@ -80,6 +80,13 @@ def whole_bytes(
     return layers * elements * max(1, bits // 8)
 
 
+def bits_rounded_down(
+    layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
+) -> int:
+    elements = 2 * kv_heads * head_dim if latent_dim is None else latent_dim
+    return layers * elements * (bits // 8)
+
+
 def latent_twice(
     layers: int, query_heads: int, kv_heads: int, head_dim: int, bits: int, latent_dim: int | None = None
 ) -> float:

@@ -37,6 +37,12 @@ _WRONG = (
         _POOL,
     ),
     Wrong(
+        "parts_of_blocks",
+        made.parts_of_blocks,
+        "That has a part of a block in it. A block is there as a whole or not at all, and tokens come by the block.",
+        _POOL,
+    ),
+    Wrong(
         "rounded_up",
         made.rounded_up,
         "One block too many: what is left of the memory behind the last whole block is too small for another.",

@@ -63,6 +63,14 @@ def always_fp16(
     return blocks, blocks * block_size
 
 
+def parts_of_blocks(
+    kv_gib: float, layers: int, kv_heads: int, head_dim: int, bits: int, gpus: int, block_size: int
+) -> tuple[float, float]:
+    heads = max(1, kv_heads // gpus)
+    blocks = kv_gib * 2**30 / (block_size * 2 * layers * heads * head_dim * bits / 8)
+    return blocks, blocks * block_size
+
+
 def rounded_up(
     kv_gib: float, layers: int, kv_heads: int, head_dim: int, bits: int, gpus: int, block_size: int
 ) -> tuple[int, int]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from llmserving.exercises.draws import Numbers
-from llmserving.units import MB
+from dataclasses import replace
 
-from grader.answer_key.key import THREE_FIGURES, Answers, Formula, Misconception, ValueKey, times
+from llmserving.exercises.draws import Numbers
+
+from grader.answer_key.key import THREE_FIGURES, Answers, Formula, Misconception, ValueKey
+from grader.answer_key.sizes import byte_mistakes
 
 _CLOCKS, _BYTES = "Two phases, two clocks", "What a pass reads"
 
@@ -31,23 +33,17 @@ def _prefill(a: Answers) -> float:
     return a["recorded.phases.prefill_seconds"]
 
 
-def _without_a_unit(right: Formula) -> Misconception:
-    """Bytes where megabytes are asked for."""
-    return Misconception(
-        "bytes_for_megabytes",
-        times(right, MB),
-        "That is the number of bytes, and a number without a unit stands for MB here. Divide by a million, or write it as text "
-        "with its unit.",
-        _BYTES,
-    )
+def _counted_otherwise(right: Formula) -> tuple[Misconception, ...]:
+    """The right size in bits, KB or MB, where a number without a unit is one of bytes."""
+    return tuple(replace(mistake, reread=_BYTES) for mistake in byte_mistakes(right))
 
 
-def _read_mb(n: Numbers, a: Answers) -> float:
-    return pass_bytes("phases", a) / MB
+def _read_bytes(n: Numbers, a: Answers) -> float:
+    return pass_bytes("phases", a)
 
 
-def _prompt_read_mb(n: Numbers, a: Answers) -> float:
-    return weight_bytes("phases", a) / a["recorded.phases.prompt_tokens"] / MB
+def _prompt_read_bytes(n: Numbers, a: Answers) -> float:
+    return weight_bytes("phases", a) / a["recorded.phases.prompt_tokens"]
 
 
 SLOWER = ValueKey(
@@ -76,31 +72,37 @@ SLOWER = ValueKey(
 )
 
 READ = ValueKey(
-    _read_mb,
+    _read_bytes,
     THREE_FIGURES,
     (
-        _without_a_unit(_read_mb),
+        *_counted_otherwise(_read_bytes),
         Misconception(
             "weights_alone",
-            lambda n, a: weight_bytes("phases", a) / MB,
+            lambda n, a: weight_bytes("phases", a),
             "Those are the weights. Attention also reads the key and the value of every token that is cached.",
             _BYTES,
         ),
         Misconception(
             "cache_alone",
-            lambda n, a: cache_bytes("phases", a) / MB,
+            lambda n, a: cache_bytes("phases", a),
             "That is the cache. Every weight is read again in each pass as well, and that is most of the bytes here.",
             _BYTES,
         ),
         Misconception(
             "weights_for_bytes",
-            lambda n, a: (a["recorded.phases.weights"] + cache_bytes("phases", a)) / MB,
+            lambda n, a: a["recorded.phases.weights"] + cache_bytes("phases", a),
             "That counts the weights as if each were one byte. The cell prints how many bytes each of them takes.",
             _BYTES,
         ),
         Misconception(
+            "weights_counted",
+            lambda n, a: a["recorded.phases.weights"],
+            "That is how many weights there are. Asked are bytes: those of every weight, and those of the cache with them.",
+            _BYTES,
+        ),
+        Misconception(
             "cache_doubled",
-            lambda n, a: (weight_bytes("phases", a) + 2 * cache_bytes("phases", a)) / MB,
+            lambda n, a: weight_bytes("phases", a) + 2 * cache_bytes("phases", a),
             "That counts the cache twice. The bytes of a cached token have its key and its value in them already.",
             _BYTES,
         ),
@@ -108,25 +110,25 @@ READ = ValueKey(
 )
 
 PROMPT_READ = ValueKey(
-    _prompt_read_mb,
+    _prompt_read_bytes,
     THREE_FIGURES,
     (
-        _without_a_unit(_prompt_read_mb),
+        *_counted_otherwise(_prompt_read_bytes),
         Misconception(
             "weights_for_each_token",
-            lambda n, a: weight_bytes("phases", a) / MB,
+            lambda n, a: weight_bytes("phases", a),
             "That is what the whole pass reads. It is read once, and serves every token of the prompt.",
             _BYTES,
         ),
         Misconception(
             "weights_for_bytes",
-            lambda n, a: a["recorded.phases.weights"] / a["recorded.phases.prompt_tokens"] / MB,
+            lambda n, a: a["recorded.phases.weights"] / a["recorded.phases.prompt_tokens"],
             "That counts weights and not their bytes. The cell prints how many bytes each of them takes.",
             _BYTES,
         ),
         Misconception(
             "read_again_for_each_token",
-            lambda n, a: weight_bytes("phases", a) * a["recorded.phases.prompt_tokens"] / MB,
+            lambda n, a: weight_bytes("phases", a) * a["recorded.phases.prompt_tokens"],
             "That reads the weights anew for each token of the prompt. They would be, if the prompt were decoded token by token; "
             "prefill takes all of them in one pass.",
             _BYTES,

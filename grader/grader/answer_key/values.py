@@ -11,6 +11,7 @@ from llmserving.exercises.faults import fault_sentence
 from llmserving.exercises.verdict import PartVerdict
 from llmserving.units import BYTES_PER_UNIT, NANOSECONDS_PER_UNIT
 
+from grader.answer_key.earlier import Earlier, significant_figures
 from grader.answer_key.key import Answers, Misconception, ValueKey
 
 NOT_KNOWN = "is not right, and not close to any mistake I know."
@@ -37,25 +38,19 @@ def grade_value(
     key: ValueKey,
     answer: Mapping[str, Any],
     numbers: Numbers,
-    reference: Answers,
-    own: Answers,
-    accepted: Answers,
+    earlier: Earlier,
 ) -> PartVerdict:
-    """reference, own: the right earlier answers, and the learner's. accepted: the learner's where those were right."""
+    """The verdict on one number, by the answers that come before it."""
+    reference, own = earlier.reference, earlier.own
     number = number_in_unit_of(part, answer)
     written = f"`{answer['written']}`"
     if number < 0 and part.quantity not in ("real", "integer") and not key.difference:
         fault = fault_sentence(part, {"fault": "negative", "written": answer["written"]})
         return PartVerdict(0.0, part.points, "wrong", fault, ("negative",))
-    bases = (reference, accepted) if key.difference else (reference,)
-    if any(key.tolerance.accepts(key.right(numbers, base), number) for base in bases):
+    if any(key.tolerance.accepts(key.right(numbers, way), number) for way in (reference, *earlier.accepted)):
         return PartVerdict(part.points, part.points, "right", "Right.")
-    carried_on = key.right(numbers, own)
-    # Nothing to carry on to: a size so wrong that not one request fits would pay for any zero.
-    if (
-        (carried_on > 0 or key.difference)
-        and key.tolerance.accepts(carried_on, number)
-        and not any(mistake.also_carried_on for mistake in _misconceptions_at(key, number, numbers, reference))
+    if _carries_on(key, number, numbers, earlier) and not any(
+        mistake.also_carried_on for mistake in _misconceptions_at(key, number, numbers, reference)
     ):
         return PartVerdict(part.points, part.points, "followed_through", f"{written} is {FOLLOWED}")
     # A share that was divided the wrong way is above 1, and not out of a hundred.
@@ -77,6 +72,19 @@ def grade_value(
         return PartVerdict(0.0, part.points, "wrong", fault, ("not_whole",))
     reread = next((misconception.reread for misconception in key.misconceptions), None)
     return PartVerdict(0.0, part.points, "wrong", f"{written} {NOT_KNOWN}", reread=reread)
+
+
+def _carries_on(key: ValueKey, number: float, numbers: Numbers, earlier: Earlier) -> bool:
+    """Whether `number` comes from the learner's own earlier answers, as they were written or before they were rounded."""
+    # Nothing to carry on to: a size so wrong that not one request fits would pay for any zero.
+    if not key.difference and key.right(numbers, earlier.own) <= 0:
+        return False
+    if any(key.tolerance.accepts(key.right(numbers, way), number) for way in earlier.own_ways):
+        return True
+    if key.tolerance.exact and not float(number).is_integer():
+        return False
+    ranges = (sorted(key.right(numbers, end) for end in ends) for ends in earlier.rounded)
+    return any(least <= number <= most and (least > 0 or key.difference) for least, most in ranges)
 
 
 def _sentences(found: list[Misconception]) -> str:
@@ -120,8 +128,3 @@ def _rounded_too_far(key: ValueKey, number: float, right: float) -> int:
     if key.tolerance.exact:
         return 0
     return next((figures for figures in (2, 1) if float(f"{right:.{figures - 1}e}") == number), 0)
-
-
-def significant_figures(number: float) -> int:
-    digits = f"{number:.15e}".split("e")[0].replace(".", "").replace("-", "").rstrip("0")
-    return max(len(digits), 1)

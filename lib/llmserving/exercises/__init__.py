@@ -4,6 +4,7 @@ from llmserving.exercises.catalogue import EXERCISES, GROUPS, NOTEBOOK_OF
 from llmserving.exercises.collect import collect
 from llmserving.exercises.exercise import Exercise, Option, Part
 from llmserving.exercises.learner import another, check, hint, placement, recall, status
+from llmserving.exercises.missing_names import tell_missing_names
 from llmserving.exercises.own_text import own_words
 from llmserving.exercises.record import record
 from llmserving.exercises.solutions import solution
@@ -13,3 +14,5 @@ __all__ = [
     "EXERCISES", "GROUPS", "NOTEBOOK_OF", "Exercise", "Option", "Part", "PartVerdict", "Verdict",
     "another", "check", "collect", "hint", "own_words", "placement", "recall", "record", "solution", "status",
 ]  # fmt: skip
+
+tell_missing_names()

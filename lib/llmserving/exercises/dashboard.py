@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from llmserving.exercises.attempts import Record
 from llmserving.exercises.card import Card
 from llmserving.exercises.course import LEVELS, Level, Notebook
 from llmserving.exercises.exercise import Exercise
-from llmserving.exercises.progress import Record
 from llmserving.exercises.standing import OPEN, STANDINGS, standing
 from llmserving.units import format_number
 

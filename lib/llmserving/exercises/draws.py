@@ -68,6 +68,11 @@ class Draw:
                 return numbers
         raise RuntimeError(f"the draw {self.name!r} found no numbers that keep the point of the exercise")
 
+    @property
+    def ways(self) -> int | None:
+        """In how many ways it can be asked; None where numbers are sampled, and there are more than anyone will meet."""
+        return 1 + len(self.variants) if self.variants or self.sample is None else None
+
     def _in_turn(self, learner: str) -> Numbers:
         """Each practice draw takes the next variant after the learner's own, so that no two in a row ask the same."""
         own, _, practice = learner.partition(PRACTICE_MARK)

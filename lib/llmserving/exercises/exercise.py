@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -65,7 +65,8 @@ class Part:
     Of a function or an object, `variable` is its name, and
     stub: the source that the answer cell begins with, which raises NotImplementedError. probes: inputs that everybody may
     see. own_work: names of the library's functions and classes that do what is to be written here. player: what an object
-    is played as. Of a measurement, `variable` is the name that it is recorded by, and fields are what is recorded.
+    is played as. group_hints: hints for one group of probes, given in the place of `hints` where that group is off.
+    Of a measurement, `variable` is the name that it is recorded by, and fields are what is recorded.
     """
 
     name: str
@@ -83,6 +84,12 @@ class Part:
     own_work: tuple[str, ...] = ()
     player: Player | None = None
     fields: tuple[Field, ...] = ()
+    group_hints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def all_hints(self) -> tuple[str, ...]:
+        """Every hint, whatever it is for."""
+        return (*self.hints, *(hint for hints in self.group_hints.values() for hint in hints))
 
     @property
     def all_letters(self) -> tuple[str, ...]:

@@ -42,10 +42,24 @@ LAB2_1 = Exercise(
             "a function of the six numbers, with arguments named as in the answer cell",
             (
                 "Take one layer first: what does a single token leave there, and how many elements is that?",
-                "A latent takes the place of both keys and values. Ask of each factor whether it still counts then.",
-                "A neighbour: 2 layers, 4 query heads, 2 KV heads of 10 elements, 8 bits: 2 * 2 * 2 * 10 * 1 = 80 bytes.",
+                "A key and a value for each head there, and all layers alike. Count the bits of them all, and divide by 8 last.",
+                "A neighbour: 2 layers, 4 heads of 10 elements, 8 bits: 2 * 2 * 4 * 10 * 8 / 8 = 160 bytes.",
             ),
             points=4,
+            group_hints={
+                "grouped-query": (
+                    "Query heads of one group read the same keys and values. For how many heads are there any to keep?",
+                    "A neighbour: 2 layers, 4 query heads, 2 KV heads of 10 elements, 8 bits: 2 * 2 * 2 * 10 * 1 = 80 bytes.",
+                ),
+                "multi-query": (
+                    "Multi-query is the smallest grouped-query: which of the arguments says how many heads keep something?",
+                    "A neighbour: 2 layers, 4 query heads, 1 KV head of 10 elements, 8 bits: 2 * 2 * 1 * 10 * 1 = 40 bytes.",
+                ),
+                "latent": (
+                    "A latent takes the place of both keys and values. Ask of each factor whether it still counts then.",
+                    "A neighbour: 2 layers, 4 heads of 10 elements, a latent of 30, 8 bits: 2 * 30 * 1 = 60 bytes.",
+                ),
+            },
             stub=(
                 "def kv_bytes_per_token(layers, query_heads, kv_heads, head_dim, bits, latent_dim=None):\n"
                 '    """Bytes that one more token takes in the cache; latent_dim is None for a model without a latent."""\n'

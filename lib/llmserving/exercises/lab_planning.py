@@ -48,6 +48,20 @@ LAB4_1 = Exercise(
                 "2 * 10 * 2 * 50 * 2 = 4,000 bytes, a block 40,000: 13,421 blocks, 134,210 tokens.",
             ),
             points=5,
+            group_hints={
+                "other sizes": (
+                    "On 16 bits and 16 tokens a block it holds. Where do `bits` and `block_size` come in?",
+                    "A neighbour: of 8 bits a token takes half as much as of 16, so the same memory holds twice the blocks.",
+                ),
+                "heads split": (
+                    "Every token is on all GPUs, and of its KV heads each GPU has a share. How many heads of it lie on one?",
+                    "A neighbour: 8 KV heads on 2 GPUs are 4 on each; a token takes half as much there as on a single GPU.",
+                ),
+                "heads copied": (
+                    "With more GPUs than KV heads, what is the least that a GPU keeps of each token?",
+                    "A neighbour: 2 KV heads on 8 GPUs: each GPU keeps one whole head, as it would on 2 GPUs.",
+                ),
+            },
             stub=(
                 "def blocks_and_tokens(kv_gib, layers, kv_heads, head_dim, bits, gpus, block_size):\n"
                 '    """The blocks in kv_gib GiB on each GPU, and the tokens that they hold."""\n'

@@ -62,11 +62,11 @@ LAB1_1 = Exercise(
             (
                 "A decode pass reads every weight once, and the key and value of every cached token once.",
                 "A count of weights is not yet their bytes. The bytes of one cached token have its key and its value in them.",
-                "A neighbour: 10 million weights of 2 bytes, 100 tokens cached with 50 KB each: 20 MB and 5 MB, 25 MB.",
+                "A neighbour: 10 million weights of 2 bytes, 100 tokens cached with 50 KB each: 20 MB + 5 MB: 25,000,000 bytes.",
             ),
             points=1,
             quantity="bytes",
-            unit="MB",
+            unit="bytes",
         ),
         Part(
             "prompt_read",
@@ -75,17 +75,18 @@ LAB1_1 = Exercise(
             "the bytes of weights that prefill reads for each token of the prompt",
             (
                 "Prefill reads every weight once as well. For how many tokens is that?",
-                "A neighbour: 10 million weights of 2 bytes, 100 tokens in the prompt: 20 MB for all, 0.2 MB for each.",
+                "A neighbour: 10 million weights of 2 bytes, 100 tokens in the prompt: 20 MB for all, 200,000 bytes for each.",
             ),
             points=1,
             quantity="bytes",
-            unit="MB",
+            unit="bytes",
         ),
     ),
     draw=Draw("LAB1.1"),
     difficulty=2,
     minutes=8,
     importance=5,
+    version=2,
 )
 
 LAB1_2 = Exercise(

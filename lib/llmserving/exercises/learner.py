@@ -13,9 +13,10 @@ from llmserving.exercises.card import Card, Score, Shown
 from llmserving.exercises.catalogue import EXERCISES
 from llmserving.exercises.dashboard import dashboard
 from llmserving.exercises.hints import next_hint, part_in_need
+from llmserving.exercises.missing_names import offer_calls
 from llmserving.exercises.opening import digest, invitation
 from llmserving.exercises.placing import placement_card
-from llmserving.exercises.practice import NO_PRACTICE, practice_card
+from llmserving.exercises.practice import NO_PRACTICE, how_often_it_differs, practice_card, require_shown
 from llmserving.exercises.progress import Progress
 from llmserving.exercises.recalling import after_recall, end_of_level, recall_cards
 from llmserving.exercises.standing import closed_ids
@@ -31,14 +32,18 @@ def check(exercise_id: Any = None, *answers: Any, learner: str | None = None) ->
     part. check("L2.1#3", 2.1) answers the practice draw that another("L2.1") has shown. learner: whose numbers; the
     learner of this folder where it is not given.
     """
+    offer_calls()
     try:
         asked = Asked(exercise_id, learner)
+        require_shown(asked, PROGRESS)
         key = _answer_key()
         data = gather(asked, answers, key)
     except Refused as refusal:
         return _printed(Score(0.0, (Card("Nothing was checked", "plain", (str(refusal),)),)))
     graded = key.grade(data, learner=asked.learner) if key is not None else {}
-    closed_before = closed_ids(PROGRESS.records())
+    closing = set() if asked.practice else {name for name, verdict in graded.items() if verdict.earns_all} & {*asked.ids}
+    # A level is more than one kernel sees, so its end is told only where records are kept.
+    closed_before = closed_ids(PROGRESS.records()) if closing and PROGRESS.is_kept else None
     cards, verdicts = [], []
     for name in asked.ids:
         exercise = EXERCISES[name]
@@ -54,10 +59,10 @@ def check(exercise_id: Any = None, *answers: Any, learner: str | None = None) ->
             card = _with_line(card, invitation(exercise, PROGRESS.record(name)))
         cards.append(card)
         verdicts.append(verdict)
-    if session.keeps_records() and session.records_folder():  # a level is more than one kernel sees
-        cards[-1] = _with_line(cards[-1], end_of_level(closed_before, closed_ids(PROGRESS.records())))
+    if closed_before is not None:
+        cards[-1] = _with_line(cards[-1], end_of_level(closed_before, closed_before | closing))
     score = sum(min(max(verdict.score, 0.0), verdict.points) for verdict in verdicts)
-    return _printed(Score(score, (*cards, *_warning()), tuple(verdicts)))
+    return _printed(Score(score, (*cards, *warning_cards()), tuple(verdicts)))
 
 
 def hint(exercise_id: Any = None) -> Shown:
@@ -83,8 +88,10 @@ def another(exercise_id: Any = None) -> Shown:
             raise Refused(f"ask for another({exercise_id.split('#')[0]!r}), without the # and its number")
         if not all(EXERCISES[name].has_practice for name in asked.ids):
             raise Refused(f"{exercise_id} has no practice: {NO_PRACTICE}")
+        exercises = [EXERCISES[name] for name in asked.ids]
         return [
-            practice_card(EXERCISES[name], asked.learner, PROGRESS.note_practice(name), "practice") for name in asked.ids
+            practice_card(one, asked.learner, PROGRESS.note_practice(one.id), "practice", how_often_it_differs(one))
+            for one in exercises
         ]
 
     return _shown(cards)
@@ -132,14 +139,14 @@ def _with_line(card: Card, line: str | None) -> Card:
     return card if line is None else replace(card, paragraphs=(*card.paragraphs, line))
 
 
-def _warning() -> tuple[Card, ...]:
-    warning, PROGRESS.warning = PROGRESS.warning, None
-    return (Card("Records", "plain", (warning,)),) if warning else ()
+def warning_cards() -> tuple[Card, ...]:
+    """What there is to say of the files in the folder, under what was asked for."""
+    return tuple(Card("Records", "plain", (warning,)) for warning in PROGRESS.warnings())
 
 
 def _shown(cards: Callable[[], list[Card]]) -> Shown:
     try:
-        return Shown(*cards(), *_warning())
+        return Shown(*cards(), *warning_cards())
     except Refused as refusal:
         return Shown(Card("Nothing to show", "plain", (str(refusal),)))
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from llmserving.exercises import session
 from llmserving.exercises.asking import Refused
+from llmserving.exercises.attempts import TRIES_ENOUGH, Record
 from llmserving.exercises.collect import collect
 from llmserving.exercises.draws import DEFAULT_LEARNER
 from llmserving.exercises.exercise import LAB_KINDS, Exercise
-from llmserving.exercises.progress import TRIES_ENOUGH, Record
 from llmserving.exercises.worked import Worked
 
 

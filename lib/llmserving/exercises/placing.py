@@ -74,9 +74,11 @@ def placement_card(key: Any, namespace: Mapping[str, Any], learner: str) -> Card
     begin = next((place for place, outcome in enumerate(outcomes) if outcome.state != "right"), None)
     if begin is None:
         return Card(f"All right: begin at {_entrance(LEVELS[-1])}; `status()` lists the rest", "right", told)
-    level = LEVELS[begin]
+    level, first = LEVELS[begin], outcomes[begin]
     return Card(
-        f"Begin at {_entrance(level)}{_first_read(begin)}", "plain", (*_known_above(level, outcomes[begin:]), *told)
+        f"Begin at {_entrance(level)}{_first_read(begin)}",
+        "plain",
+        (_why(first, begin), *_known_above(level, outcomes[begin:]), *told),
     )
 
 
@@ -90,6 +92,15 @@ def _first_read(begin: int) -> str:
         return ""
     before = LEVELS[begin - 1]
     return f"; read {before.name} · {[book.title for book in before.notebooks if book.exercises][-1]} first"
+
+
+def _why(first: Outcome, begin: int) -> str:
+    """Which answer made it begin there, and what the notebook to read first has to do with it."""
+    standing = "is still open" if first.state == "open" else "is not right"
+    why = f"Because `{first.item.part.variable}` {standing}, and every level before it is right."
+    if begin == 0:
+        return f"Because `{first.item.part.variable}` {standing}: it is the question of the first level."
+    return f"{why} What is to be read first ends {LEVELS[begin - 1].name}, and {first.item.level.name} goes on from it."
 
 
 def _known_above(level: Level, outcomes: list[Outcome]) -> tuple[str, ...]:

@@ -4,67 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 
 from llmserving.exercises import session
+from llmserving.exercises.attempts import AFTER_HINTS, AFTER_TRIES, FIRST_TIME, TRIES_ENOUGH, Record
 from llmserving.exercises.verdict import Verdict
 
 PROGRESS_FILE = "progress.json"
-
-FIRST_TIME, AFTER_HINTS, AFTER_TRIES = "right first time", "right after hints", "right after more tries"
-SOLVED = (FIRST_TIME, AFTER_HINTS, AFTER_TRIES)
-TRIES_ENOUGH = 2  # different answers that open a worked solution
-
-
-@dataclass
-class Record:
-    """One exercise: attempts that could be read, points, hints seen for each part, the parts that were off last, and
-    how many practice draws were shown.
-
-    solved: how it was solved, and None while it is open; what comes after does not change it. recalled: how often it came
-    back and was answered, recalled_right: how often rightly at once. recall_draw: the practice draw that waits for such
-    an answer, 0 for none. turn: when it was last answered, counted in answers, so that no clock is kept.
-    answers: digests of the first answers that differed, as many as open the worked solution. ticked: the reasons, by
-    number, that the learner has found in the own text.
-    """
-
-    attempts: int = 0
-    best: float = 0.0
-    solved: str | None = None
-    hints: dict[str, int] = field(default_factory=dict)
-    parts_off: list[str] = field(default_factory=list)
-    practice: int = 0
-    recalled: int = 0
-    recalled_right: int = 0
-    recall_draw: int = 0
-    turn: int = 0
-    answers: list[str] = field(default_factory=list)
-    ticked: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        if not (
-            _is_whole(self.attempts)
-            and _is_whole(self.practice)
-            and all(_is_whole(count) for count in (self.recalled, self.recalled_right, self.recall_draw, self.turn))
-            and self.recalled_right <= self.recalled
-            and isinstance(self.best, (int, float))
-            and 0 <= self.best < 1000
-            and self.solved in (None, *SOLVED)
-            and isinstance(self.hints, dict)
-            and all(_is_whole(shown) for shown in self.hints.values())
-            and isinstance(self.parts_off, list)
-            and all(isinstance(name, str) for name in self.parts_off)
-            and isinstance(self.answers, list)
-            and all(isinstance(digest, str) for digest in self.answers)
-            and isinstance(self.ticked, list)
-            and all(_is_whole(number) for number in self.ticked)
-        ):
-            raise TypeError("a record holds counts, points, and names of parts; this one was changed by hand")
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 class Progress:
@@ -74,6 +21,21 @@ class Progress:
         self._memory: dict[str, Record] = {}
         self._only_in_memory = False
         self.warning: str | None = None
+        self._told_of_learner = False
+
+    def warnings(self) -> list[str]:
+        """What there is to say of the files in the folder; each is said once."""
+        told = [] if self.warning is None else [self.warning]
+        self.warning = None
+        if not self._told_of_learner and (damaged := session.damaged_learner_file()):
+            self._told_of_learner = True
+            told.append(damaged)
+        return told
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether records outlast the kernel: there is a folder for them, and nobody grades in it."""
+        return self._path() is not None
 
     def record(self, exercise_id: str) -> Record:
         return self.records().get(exercise_id, Record())
@@ -91,6 +53,7 @@ class Progress:
         off = [name for name, part in verdict.parts.items() if part.state != "right"]
         # A hint is for what failed before it is for what was left open.
         record.parts_off = sorted(off, key=lambda name: verdict.parts[name].state not in ("wrong", "partly"))
+        record.groups_off = {name: list(part.groups_off) for name, part in verdict.parts.items() if part.groups_off}
         record.turn = self._next_turn()
         self._store(verdict.exercise, record)
 
@@ -107,11 +70,11 @@ class Progress:
         record.ticked = numbers
         self._store(exercise_id, record)
 
-    def note_hint(self, exercise_id: str, part_name: str) -> int:
-        """Count one more hint for the part; gives back its index, from 0."""
+    def note_hint(self, exercise_id: str, row: str) -> int:
+        """Count one more hint of this row of hints, by its name; gives back its index, from 0."""
         record = self.record(exercise_id)
-        shown = record.hints.get(part_name, 0)
-        record.hints[part_name] = shown + 1
+        shown = record.hints.get(row, 0)
+        record.hints[row] = shown + 1
         self._store(exercise_id, record)
         return shown
 
@@ -161,7 +124,7 @@ class Progress:
 
     def _set_aside(self, path: Path) -> dict[str, Record]:
         """An unreadable file is kept under another name; nothing of the learner's is thrown away."""
-        kept = next(name for n in range(1, 10_000) if not (name := path.with_suffix(f".unreadable-{n}.json")).exists())
+        kept = session.unreadable_name(path)
         try:
             os.replace(path, kept)
             self.warning = f"Your progress file could not be read; it was kept as {kept.name} and a new one begun."

@@ -82,6 +82,8 @@ def _why_off(field: Field, numbers: list[float]) -> str | None:
 
 
 def _what(value: Any) -> str:
+    if value is ...:
+        return "still holds `...`: put an answer in its place, and run that cell"
     many = type_name(value) in ("list", "tuple", "ndarray", "Tensor")
     if isinstance(value, float):
         return f"is {value}, somewhere on the way stood a division by zero"

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from llmserving.exercises.asking import Asked, Refused
+from llmserving.exercises.attempts import FIRST_TIME, Record
 from llmserving.exercises.card import Card
 from llmserving.exercises.catalogue import EXERCISES
 from llmserving.exercises.course import LEVELS, Level
 from llmserving.exercises.draws import seeded
 from llmserving.exercises.exercise import Exercise
 from llmserving.exercises.practice import NO_PRACTICE, practice_card
-from llmserving.exercises.progress import FIRST_TIME, Progress, Record
+from llmserving.exercises.progress import Progress
 from llmserving.exercises.verdict import Verdict
 
 SHORT_MINUTES = 3

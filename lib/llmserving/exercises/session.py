@@ -40,11 +40,36 @@ def current_learner() -> str:
 
 
 def learner_of(folder: Path) -> str:
-    """The learner that a records folder was made for."""
+    """The learner that a records folder was made for; the course's own numbers where it does not say."""
+    return _stored_learner(folder) or DEFAULT_LEARNER
+
+
+def learner_file_is_damaged(folder: Path) -> bool:
+    """Whether a records folder has a file of whose it is that cannot be read."""
+    return (folder / LEARNER_FILE).exists() and _stored_learner(folder) is None
+
+
+def damaged_learner_file() -> str | None:
+    """What to say where this folder's learner is asked for and cannot be read."""
+    folder = None if os.environ.get(LEARNER_VARIABLE) else records_folder()
+    if folder is None or not learner_file_is_damaged(folder):
+        return None
+    return (
+        f"`{folder / LEARNER_FILE}` cannot be read, so the course's own numbers are used, whatever the questions in your "
+        f'notebooks say; `python -m grader learn "{folder.parent}"` makes it again.'
+    )
+
+
+def unreadable_name(path: Path) -> Path:
+    """A free name beside `path` to keep it under, so that a file that cannot be read is not thrown away."""
+    return next(name for n in range(1, 10_000) if not (name := path.with_suffix(f".unreadable-{n}.json")).exists())
+
+
+def _stored_learner(folder: Path) -> str | None:
     try:
-        return valid_learner(json.loads((folder / LEARNER_FILE).read_text())["learner"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return DEFAULT_LEARNER
+        return valid_learner(json.loads((folder / LEARNER_FILE).read_text(encoding="utf-8"))["learner"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
 def records_folder() -> Path | None:
@@ -63,13 +88,13 @@ def keeps_records() -> bool:
 
 def namespace() -> Mapping[str, Any]:
     """The names that the learner's cells have set."""
-    shell = _shell()
-    return sys.modules["__main__"].__dict__ if shell is None else shell.user_ns
+    running = shell()
+    return sys.modules["__main__"].__dict__ if running is None else running.user_ns
 
 
 def in_notebook() -> bool:
     """True where a cell's value is shown as HTML; elsewhere cards are printed."""
-    return getattr(_shell(), "kernel", None) is not None
+    return getattr(shell(), "kernel", None) is not None
 
 
 def answer_key() -> Any | None:
@@ -78,7 +103,8 @@ def answer_key() -> Any | None:
     return None if found is None else found.load()
 
 
-def _shell() -> Any | None:
+def shell() -> Any:
+    """The running IPython, or None."""
     if "IPython" not in sys.modules:
         return None
     from IPython.core.getipython import get_ipython

@@ -20,7 +20,7 @@ def solution(exercise_id: Any = None) -> Shown:
             raise Refused(f"practice has no solution of its own; the steps are those of solution({asked.ids[0]!r})")
     except Refused as refusal:
         return Shown(Card("Nothing to show", "plain", (str(refusal),)))
-    return Shown(*(_card(name, asked.learner) for name in asked.ids))
+    return Shown(*(_card(name, asked.learner) for name in asked.ids), *learner.warning_cards())
 
 
 def _card(name: str, whose: str) -> Card:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from llmserving.exercises.attempts import FIRST_TIME, Record
 from llmserving.exercises.catalogue import EXERCISES
 from llmserving.exercises.exercise import Exercise
-from llmserving.exercises.progress import FIRST_TIME, Record
 
 LATER, CARRIED_ON, OPEN = "after hints or more tries", "full points carried on", "open"
 STANDINGS = (FIRST_TIME, LATER, CARRIED_ON, OPEN)

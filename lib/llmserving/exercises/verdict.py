@@ -14,9 +14,10 @@ class PartVerdict:
     """The verdict on one part.
 
     state: right; followed_through (worked correctly from an earlier wrong answer, full points); partly (a chain with
-    some links in place); wrong; open (nothing was answered); unreadable (not a number, no such letter, ...); recorded
-    (no key here, graded later).
+    some links in place, or code that holds for some groups of probes); wrong; open (nothing was answered); unreadable (not a
+    number, no such letter, ...); recorded (no key here, graded later).
     diagnoses: names of the mistakes it looks like, none when right. reread: heading of the notebook to go back to.
+    groups_off: of code, the groups of probes on which it is off.
     """
 
     score: float
@@ -25,6 +26,7 @@ class PartVerdict:
     message: str
     diagnoses: tuple[str, ...] = ()
     reread: str | None = None
+    groups_off: tuple[str, ...] = ()
 
     @property
     def earns_all(self) -> bool:

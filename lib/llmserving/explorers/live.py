@@ -10,6 +10,7 @@ from typing import Any
 
 import ipywidgets
 
+from llmserving.explorers.dropdown import light_arrow
 from llmserving.figures import LessonFigure
 from llmserving.units import format_seconds
 
@@ -39,7 +40,9 @@ class LiveExplorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no 
         for control in self.controls.values():
             control.observe(self._redraw, names="value")
         words = [self._figure, self._sentence, self._arithmetic, self._timing]
-        super().__init__([*(self.controls[name] for name in shown), *words])
+        on_screen = [self.controls[name] for name in shown]
+        lists = any(isinstance(control, ipywidgets.Dropdown) for control in on_screen)
+        super().__init__([*on_screen, *words, *([light_arrow()] if lists else [])])
 
     def look(self, value: dict[str, Any]) -> View:
         """The view for these values of the controls; ValueError with a sentence where they contradict one another."""

@@ -10,8 +10,8 @@ A call that is refused raises and changes nothing. `can_x` says whether `x` woul
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from itertools import islice
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import islice, tee
 from typing import Any
 
 from llmserving import arguments
@@ -41,11 +41,11 @@ class PagedAllocator(Holdings):
 
     def cached_tokens(self, token_ids: Sequence[int], key: Key = None) -> int:
         """How many of these prompt tokens `allocate` would find in the prefix cache."""
-        return len(self._found(token_ids, checked_key(key))) * self.block_size
+        return len(self._found(token_ids, self._cache.hashes(token_ids, checked_key(key)))) * self.block_size
 
     def can_allocate(self, token_ids: Sequence[int], key: Key = None) -> bool:
         """Whether there is room for a new request with this prompt."""
-        return self._missing(token_ids, self._found(token_ids, checked_key(key))) <= 0
+        return self._missing(token_ids, self._found(token_ids, self._cache.hashes(token_ids, checked_key(key)))) <= 0
 
     def allocate(self, request_id: Hashable, token_ids: Sequence[int], key: Key = None) -> int:
         """Give a new request blocks for its prompt; how many of its tokens were found in the prefix cache.
@@ -55,11 +55,12 @@ class PagedAllocator(Holdings):
         adapter or a salt. NoFreeBlocksError where there is no room.
         """
         self._tables.check_new(request_id)
-        found = self._found(token_ids, checked_key(key))
+        names, ahead = tee(self._cache.hashes(token_ids, checked_key(key)))  # what is looked up is not hashed again
+        found = self._found(token_ids, ahead)
         needed = blocks_needed(len(token_ids), self.block_size)
         if self._missing(token_ids, found) > 0:
             raise NoFreeBlocksError(self._no_room(request_id, needed, found))
-        hashes = list(self._cache.hashes(token_ids, key))
+        hashes = list(names)
         tail = list(token_ids[len(hashes) * self.block_size :]) if self._cache.enabled else []
         block_hash(ROOT, tail)  # refuses what is no token before anything changes
         self._pool.share(found)
@@ -125,10 +126,10 @@ class PagedAllocator(Holdings):
             self._forget(block)
         return True
 
-    def _found(self, token_ids: Sequence[int], key: Key) -> list[int]:
-        """The cached blocks of a prompt's prefix, without the block of the last token."""
+    def _found(self, token_ids: Sequence[int], hashes: Iterator[bytes]) -> list[int]:
+        """The cached blocks of a prompt's prefix, without the block of the last token; no more is hashed than is looked up."""
         most = (checked_tokens(token_ids) - 1) // self.block_size
-        return self._cache.find(islice(self._cache.hashes(token_ids, key), most))
+        return self._cache.find(islice(hashes, most))
 
     def _missing(self, token_ids: Sequence[int], found: list[int]) -> int:
         """Blocks that a prompt needs beyond the free ones; a free block that it finds is not free for it twice."""

@@ -74,10 +74,11 @@ def _value(exercise: Exercise, part: Part, own: Steps, learner: str, recorded: A
 
 
 def _recording(part: Part) -> str:
-    fields = " and ".join(f"`{field.name}`, {field.unit}" for field in part.fields)
+    names = [f"`{field.name}`" for field in part.fields]
+    shown = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     return (
         f"No number is right for all: yours is what your machine did. In recordings.json beside the notebook, look at "
-        f"{fields}, and ask whether another run would come near."
+        f"{shown}: would another run come near?"
     )
 
 

@@ -1,0 +1,62 @@
+"""Names that are not set: the course's calls are offered once a check has run, and what is missing is told in a sentence.
+
+Whoever comes back after a break runs one cell of many, and the kernel knows nothing of those above it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from llmserving.exercises import session
+from llmserving.exercises.catalogue import EXERCISES
+
+RUN_ABOVE = "Run > Run All Above Selected Cell"
+CALLS = ("another", "check", "hint", "own_words", "placement", "recall", "record", "solution", "status")
+
+
+def offer_calls() -> None:
+    """Set those of the calls that the learner's cells have not set, in a notebook: what a card names can be called then."""
+    if session.in_notebook():
+        names = session.shell().user_ns
+        for call in CALLS:
+            names.setdefault(call, getattr(sys.modules["llmserving"], call))
+
+
+def said_of_missing(name: str | None) -> str | None:
+    """What to do about a name that is not set; None where it is neither an answer nor a call of the course."""
+    for exercise in EXERCISES.values():
+        if any(part.variable == name for part in exercise.parts):
+            return (
+                f"{name} is not set yet: the answer cell of {exercise.id} sets it. Run that cell first, or all above by "
+                f"{RUN_ABOVE}."
+            )
+    if name in CALLS:
+        return f"{name} is a call of the course that this notebook has not imported yet: from llmserving import {name}"
+    return None
+
+
+def tell_missing_names() -> None:
+    """From now on in this notebook; elsewhere, and where errors are handled in another way already, nothing changes."""
+    shell = session.shell()
+    if session.in_notebook() and not shell.custom_exceptions:
+        shell.set_custom_exc((NameError,), _tell)
+
+
+def _tell(
+    shell: Any, kind: type[BaseException], error: NameError, trace: Any, tb_offset: int | None = None
+) -> list[str] | None:
+    last = trace
+    while last.tb_next is not None:
+        last = last.tb_next
+    in_the_cell_itself = last.tb_frame.f_code.co_name == "<module>"
+    said = said_of_missing(error.name) if kind is NameError else None
+    if said is None and not in_the_cell_itself:
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        return None
+    lines = [said] if said else [
+        f"{error.name} is not set (line {last.tb_lineno} of this cell). If a cell above sets it, run that one first, or all "
+        f"above by {RUN_ABOVE}.",
+    ]  # fmt: skip
+    shell._showtraceback(kind, error, lines)  # what IPython itself shows an error with
+    return lines
