@@ -18,6 +18,7 @@ import nbformat
 from llmserving.exercises import EXERCISES, GROUPS
 from llmserving.exercises.course import LEVELS, Level
 from llmserving.exercises.draws import DEFAULT_LEARNER
+from llmserving.exercises.exercise import CODE_KINDS
 from llmserving.exercises.placing import placement_markdown, placement_stub
 from llmserving.exercises.statement import answer_stub, between, statement_markdown
 from llmserving.units import format_number
@@ -116,7 +117,8 @@ def _in_labs(level: Level) -> str:
 def stubs_of(check: str) -> str:
     """The answer cell of a check before anything is answered."""
     exercises = [EXERCISES[exercise_id] for exercise_id in GROUPS[check]]
-    head = CODE_HEAD if any(part.stub for exercise in exercises for part in exercise.parts) else ANSWER_HEAD
+    has_code = any(part.kind in CODE_KINDS for exercise in exercises for part in exercise.parts)
+    head = CODE_HEAD if has_code else ANSWER_HEAD
     stubs = [answer_stub(exercise) for exercise in exercises]
     return f"{head}\n{between(*stubs).join(stubs)}"
 

@@ -9,6 +9,7 @@ from grader.answer_key import KEY, grade, inputs
 from grader.selftest.as_run import run_cell
 from llmserving.exercises import EXERCISES, collect
 from llmserving.exercises.lab_paging_waste import POWERS, tail_share
+from llmserving.exercises.statement import answer_stub
 from llmserving.exercises.verdict import PartVerdict
 from llmserving.paging import FORK_AND_COPY, PagedAllocator, play
 
@@ -51,11 +52,38 @@ def test_a_step_that_is_right_counts_before_the_next_is_written() -> None:
     assert "In the script 'From one block to the next': Operation 10, free 'b': free is not written yet" in part.message
 
 
+def test_who_counts_the_token_before_asking_for_room_is_told_one_mistake_and_not_two_opposite_ones() -> None:
+    class CountsFirst(Naive):
+        def append(self, request: Any, token: int) -> None:
+            self.lengths[request] += 1
+            if self.lengths[request] % self.block_size == 0:
+                self.tables[request].append(self.take())
+
+        def can_append(self, request: Any) -> bool:
+            raise NotImplementedError
+
+    part = verdict("LAB3A.1", {"GrowingKV": CountsFirst})
+    assert part.diagnoses == ("counted_before_asked",)
+    assert "Ask first." in part.message
+
+
 def test_the_second_class_may_stand_on_the_first() -> None:
     first = EXERCISES["LAB3A.1"].parts[0].stub
     assert first is not None
     part = verdict("LAB3A.2", run_cell(f"{first}\n\nclass PagedKV(GrowingKV):\n    pass"))
     assert part.state == "open", "nothing is written in either"
+
+
+def test_of_a_class_that_is_begun_the_method_that_is_left_is_named() -> None:
+    """A stub that was left standing hides the method of the class below; "not written yet" alone would not say which."""
+
+    class Hides(Naive):
+        def allocate(self, request: Any, tokens: list[int], key: Any = None) -> Any:
+            raise NotImplementedError("LAB3A.2: allocate")
+
+    part = verdict("LAB3A.2", {"PagedKV": Hides})
+    assert part.score == 0
+    assert "Operation 1, allocate 'a': allocate is not written yet: LAB3A.2: allocate" in part.message
 
 
 def test_the_library_s_allocator_in_a_class_of_one_s_own_is_seen() -> None:
@@ -117,3 +145,11 @@ def test_the_largest_block_size_keeps_its_point_on_every_draw(learner: str) -> N
     [right] = rights
     assert tail_share(n["mean"], right) < 0.97 * n["percent"] / 100
     assert tail_share(n["mean"], 2 * right) > 1.03 * n["percent"] / 100
+
+
+def test_the_answer_cell_of_a_recording_ends_in_it_so_that_its_card_is_shown() -> None:
+    """A refusal that nobody sees, since other lines come after it, looks like a recording that was made."""
+    stub = answer_stub(EXERCISES["LAB3A.6"])
+    assert stub.splitlines()[-1] == 'record("L3.lab.waste", requests=..., share_16=..., share_256=...)'
+    names = run_cell(stub)
+    assert {part.state for part in grade({"LAB3A.6": collect("LAB3A.6", names)})["LAB3A.6"].parts.values()} == {"open"}

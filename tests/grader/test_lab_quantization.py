@@ -65,6 +65,24 @@ def test_a_reshape_that_runs_on_into_the_next_row_is_named() -> None:
     assert (told.score, told.diagnoses) == (3, ("across_rows",))
 
 
+def test_of_long_results_that_begin_alike_the_first_place_where_they_part_is_told() -> None:
+    body = """def round_trip(weight, bits, group_size=None):
+    import numpy as np
+    size, back = group_size or weight.size, np.zeros(weight.shape)
+    parts = [np.s_[:]] if group_size is None else [
+        np.s_[row, start:start + size] for row in range(len(weight)) for start in range(0, weight.shape[1] - size + 1, size)
+    ]
+    for part in parts:
+        low, high = min(weight[part].min(), 0), max(weight[part].max(), 0)
+        s = (high - low) / (2**bits - 1)
+        z = np.rint(-low / s)
+        back[part] = (np.clip(np.rint(weight[part] / s) + z, 0, 2**bits - 1) - z) * s
+    return back"""
+    [told] = parts_of(body, "LAB3B.2").values()
+    assert told.score == 3
+    assert "gave `0.0` in the place `[0][6]` of its result, and `0.09" in told.message
+
+
 def test_the_library_s_quantizer_is_not_the_learner_s() -> None:
     body = "from llmserving.quantization import quantize_tensor\n\ndef round_trip(weight, bits, group_size=None):\n"
     [told] = parts_of(
@@ -113,16 +131,21 @@ def shown(run: Run, cell_id: str) -> dict[str, Any]:
 
 def words(found: dict[str, Any]) -> str:
     assert "error" not in found, found
-    return html.unescape(re.sub(r"<[^>]+>", " ", found.get("text/html", found.get("text/plain", ""))))
+    card = html.unescape(re.sub(r"<[^>]+>", " ", found.get("text/html", found.get("text/plain", ""))))
+    return f"{found.get('stdout', '')}{card}"
 
 
 @pytest.mark.slow
 def test_nothing_is_measured_before_it_was_foretold_and_then_by_the_learner_s_own_quantizer(run: Run) -> None:
-    run("from llmserving import record")
-    assert "Record your prediction first" in words(shown(run, "measure-model"))
-    shown(run, "foretell-model")
+    first = "Record your prediction first"
+    assert first in words(shown(run, "measure-model"))
+    assert "nothing was recorded" in words(shown(run, "foretell-model"))
+    assert first in words(shown(run, "measure-model")), "whoever runs all cells has foretold nothing"
+    run('from llmserving import record\n\nrecord("L3.lab.model.predicted", one_step=5, groups=1.2)')
+    assert "round_trip is not written yet: no cell has set round_trip" in words(shown(run, "measure-model"))
     run('def round_trip(weight, bits, group_size=None):\n    raise NotImplementedError("LAB3B.2: the round trip")')
-    assert "LAB3B.2: the round trip" in words(shown(run, "measure-model"))
+    told = words(shown(run, "measure-model"))
+    assert told.strip() == "round_trip is not written yet: LAB3B.2: the round trip."
     for exercise_id in ("LAB3B.1", "LAB3B.2"):
         shown(run, f"{exercise_id.lower().replace('.', '-')}-answer")
     assert "L3.lab.model · recorded" in words(shown(run, "measure-model"))

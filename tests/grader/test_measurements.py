@@ -138,7 +138,7 @@ def test_the_worked_solution_is_of_the_learner_s_own_recording_where_there_is_on
     assert of_rate() == "tokens by seconds: **8 tokens/s**"
     without = worked_solution(MEASURED.id).steps
     assert without["rate"].startswith("With an example of a recording; work it out with yours.")
-    assert "look at `seconds` and `tokens`: would another run" in without["decode"]
+    assert "look at `seconds` and `tokens`, and" in without["decode"]
     assert "**" not in without["decode"], "no number of a recording is the right one"
 
 

@@ -305,7 +305,7 @@ class Breaks(Naive):
         self.does()
 
 
-def raising(error: Exception) -> Callable[[], Any]:
+def raising(error: BaseException) -> Callable[[], Any]:
     def stop() -> None:
         raise error
 
@@ -321,6 +321,8 @@ def raising(error: Exception) -> Callable[[], Any]:
         (lambda: None.blocks, r"append stopped with a bug, AttributeError: 'NoneType' object has no attribute 'blocks', in"),  # type: ignore[attr-defined]
         (raising(NotImplementedError("L3.4: write append")), r"append is not written yet: L3.4: write append\.$"),
         (raising(NotImplementedError()), r"append is not written yet\.$"),
+        (raising(SystemExit()), r"append stopped with a bug, SystemExit, in stop, line \d+: raise error\.$"),
+        (lambda: exit(3), r"append stopped with a bug, SystemExit: 3, in <lambda>, line \d+"),
     ],
 )  # fmt: skip
 def test_a_bug_is_told_with_the_learners_own_line(does: Callable[[], Any], words: str) -> None:
@@ -328,6 +330,20 @@ def test_a_bug_is_told_with_the_learners_own_line(does: Callable[[], Any], words
     name, operation, sentence = broken_in(played)
     assert (name, operation) == ("bug", 3)
     assert re.search(words, sentence)
+
+
+def test_a_refusal_that_would_end_the_program_is_a_bug() -> None:
+    """The pool is full, and to refuse is due; but nobody could go on after it."""
+
+    class Leaves(Naive):
+        def allocate(self, request: Any, tokens: list[int], key: Any = None) -> Any:
+            if not self.can_allocate(tokens):
+                raise SystemExit
+            return super().allocate(request, tokens, key)
+
+    name, operation, sentence = broken_in(play(FULL_POOL, Leaves))
+    assert (name, operation) == ("bug", 3)
+    assert "stopped with a bug, SystemExit" in sentence
 
 
 class NoAppend:

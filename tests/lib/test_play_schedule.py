@@ -185,6 +185,16 @@ def test_a_bug_is_told_with_the_learner_s_line() -> None:
     )
 
 
+def test_a_scheduler_that_would_end_the_program_is_told_as_a_bug() -> None:
+    class Leaves:
+        def schedule(self, engine: Any) -> None:
+            raise SystemExit
+
+    rule, step, _, sentence = ended(of_three(Leaves))
+    assert (rule, step) == ("bug", 1)
+    assert sentence.startswith("schedule stopped with a bug, SystemExit, in schedule, line")
+
+
 def test_a_loop_that_does_not_end_is_told_with_the_learner_s_line() -> None:
     rule, step, event, sentence = ended(of_three(schedulers.WaitsForRoom, 2))
     assert (rule, step, event) == ("bug", 1, 5)

@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llmserving.exercises.calls import outcomes
-from llmserving.exercises.code_faults import call_words, changed_fault, library_fault, outcome_fault, shown_result
+from llmserving.exercises.code_faults import (
+    beside_what_is_right,
+    call_words,
+    changed_fault,
+    library_fault,
+    outcome_fault,
+    shown_result,
+)
 from llmserving.exercises.exercise import Part, Probe
 from llmserving.exercises.plain_values import is_plain
 from llmserving.exercises.read_code import digest
@@ -122,7 +129,7 @@ def _off(part: Part, index: int, expected: Sequence[Any], calls: Sequence[Any], 
     if isinstance(due["returned"], list) and not isinstance(calls[index]["returned"], list):
         return f"{call} gave {got}, which is one value; asked are {len(due['returned'])} of them together, in order."
     if index < len(part.probes):
-        return f"{call} gave {got}, and {shown_result(due['returned'])} is right."
+        return f"{call} {beside_what_is_right(calls[index]['returned'], due['returned'])}."
     return f"{call} gave {got}, which is not right; due is {_kind(due['returned'])}."
 
 

@@ -33,6 +33,13 @@ _WRONG = (
         _GROW,
     ),
     Wrong(
+        "counted_before_asked",
+        made.CountsFirst,
+        "The new token is counted first, and then it is asked whether there is room. So a block that has just become full gets a "
+        "successor that no token needs yet, and one that was full before gets none. Ask first.",
+        _GROW,
+    ),
+    Wrong(
         "rounded_down",
         made.RoundsDown,
         "The prompt gets only the blocks that it fills. The tokens that are left over need a block too.",

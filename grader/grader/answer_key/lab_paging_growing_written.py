@@ -84,6 +84,13 @@ class TakesLate(GrowingKV):
         self.lengths[request] += 1
 
 
+class CountsFirst(GrowingKV):
+    def append(self, request: object, token: int) -> None:
+        self.lengths[request] += 1
+        if self.lengths[request] % self.block_size == 0:
+            self.tables[request].append(self.free_blocks.pop(0))
+
+
 class RoundsDown(GrowingKV):
     def allocate(self, request: object, tokens: list[int]) -> None:
         self.refuse_taken(request)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from llmserving.exercises import EXERCISES, GROUPS
+from llmserving.exercises.exercise import CODE_KINDS
 
 from grader.preprocessors.cells import add_note, check_of, name_of, runs, source_of, variables_of
 from grader.preprocessors.names import names_set
@@ -39,7 +40,8 @@ def take_own_answers(
 
 def _code_stubs_in(source: str, check: str) -> dict[str, str]:
     """Functions and classes of the check that are still as they were released, and nowhere written: name -> stub."""
-    stubs = {part.variable: part.stub for name in GROUPS.get(check, ()) for part in EXERCISES[name].parts if part.stub}
+    parts = [part for name in GROUPS.get(check, ()) for part in EXERCISES[name].parts if part.kind in CODE_KINDS]
+    stubs = {part.variable: part.stub for part in parts if part.stub}
     return {
         name: stub for name, stub in stubs.items() if stub in source and name not in names_set(source.replace(stub, ""))
     }

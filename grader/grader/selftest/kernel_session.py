@@ -35,7 +35,8 @@ _socket.socket.connect, _socket.getaddrinfo = _only_here, _no_names
 def kernel() -> Iterator[Callable[[str], dict[str, Any]]]:
     """A learner's kernel in an empty folder, with the network blocked: a function from a cell's source to what it shows.
 
-    That is the mime bundle of the cell's value, and under "error" and "stderr" what went wrong, if anything did.
+    That is the mime bundle of the cell's value; under "stdout" what it printed, and under "error" and "stderr" what went
+    wrong, if anything did.
     """
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, RECORDS_VARIABLE: "off", "IPYTHONDIR": folder}
@@ -52,8 +53,8 @@ def kernel() -> Iterator[Callable[[str], dict[str, Any]]]:
                     shown.update(content["data"])
                 elif message["msg_type"] == "error":
                     shown["error"] = f"{content['ename']}: {content['evalue']}"
-                elif message["msg_type"] == "stream" and content["name"] == "stderr":
-                    shown["stderr"] = content["text"]
+                elif message["msg_type"] == "stream":
+                    shown[content["name"]] = shown.get(content["name"], "") + content["text"]
 
             client.execute_interactive(source, allow_stdin=False, output_hook=note, timeout=CELL_TIMEOUT_S)
             return shown

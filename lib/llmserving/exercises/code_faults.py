@@ -5,6 +5,7 @@ None of them needs the key. The data may come from a learner's process, so a det
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -89,6 +90,27 @@ def code_line(sentence: str) -> str:
 def shown_result(value: Any) -> str:
     """A result as a learner would write it, shortened."""
     return f"`{shorten(_shown(value))}`"
+
+
+def beside_what_is_right(got: Any, due: Any) -> str:
+    """What a call gave, and what is right; of long results that begin alike, the first place where they part."""
+    if shown_result(got) == shown_result(due) and (place := _first_apart(got, due)) is not None:
+        where, got, due = place
+        return f"gave {shown_result(got)} in the place `{where}` of its result, and {shown_result(due)} is right there"
+    return f"gave {shown_result(got)}, and {shown_result(due)} is right"
+
+
+def _first_apart(got: Any, due: Any, where: str = "") -> tuple[str, Any, Any] | None:
+    """The place of the first two values that differ by more than rounding, and both; None where the forms differ."""
+    if isinstance(got, Mapping) and isinstance(due, Mapping) and "array" in got and "array" in due:
+        return _first_apart(got["array"], due["array"], where)
+    if isinstance(got, list) and isinstance(due, list):
+        pairs = enumerate(zip(got, due, strict=False))
+        inside = (_first_apart(*pair, f"{where}[{place}]") for place, pair in pairs)
+        return next((found for found in inside if found), None)
+    numbers = all(isinstance(one, int | float) for one in (got, due))
+    same = math.isclose(got, due, rel_tol=1e-6) if numbers else got == due
+    return (where, got, due) if where and not same else None
 
 
 def _shown(value: Any) -> str:

@@ -66,7 +66,8 @@ class Part:
     stub: the source that the answer cell begins with, which raises NotImplementedError. probes: inputs that everybody may
     see. own_work: names of the library's functions and classes that do what is to be written here. player: what an object
     is played as. group_hints: hints for one group of probes, given in the place of `hints` where that group is off.
-    Of a measurement, `variable` is the name that it is recorded by, and fields are what is recorded.
+    Of a measurement, `variable` is the name that it is recorded by, and fields are what is recorded; it
+    has a stub where it is recorded in the answer cell, with `...` for each number.
     """
 
     name: str

@@ -98,7 +98,8 @@ LAB3B_6 = Exercise(
                  Option("cache", "the inputs are few at M = 1, and stay in the cache beside the weights"),
                  Option("overhead", "starting a kernel is what takes the time there, and small weights start faster"),
              )),
-        Part("many", "LAB3B_6_many", "choice", "why W4A16 gains next to nothing at M = 512, whatever the kernel",
+        Part("many", "LAB3B_6_many", "choice",
+             "why W4A16 cannot gain at M = 512 where 16-bit numbers are multiplied at full speed",
              ("Per weight: one reading, one expansion, and how many multiplications, of which width?",),
              options=(
                  Option("activations", "the activations are what is read then, and they have 16 bits as before"),

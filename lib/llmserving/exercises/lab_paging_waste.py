@@ -105,6 +105,7 @@ LAB3A_6 = Exercise(
             "measurement",
             'recorded in the answer cell by `record("L3.lab.waste", requests=…, share_16=…, share_256=…)`',
             ('`measured["conversation", 16].share` is one of the two; the cell above has made the others too.',),
+            stub='from llmserving import record\n\nrecord("L3.lab.waste", requests=..., share_16=..., share_256=...)',
             fields=(
                 Field("requests", "requests", 1, 1e6, whole=True),
                 Field("share_16", "parts of 1", 1e-6, 1),

@@ -40,9 +40,10 @@ def fill(template: str, exercise: Exercise, learner: str) -> str:
 
 
 def answer_stub(exercise: Exercise) -> str:
-    """The lines of the answer cell before anything is answered."""
+    """The lines of the answer cell before anything is answered; what records comes last, so that its card is shown."""
     stubs = [part.stub or f"{part.variable} = ..." for part in exercise.parts if part.kind != "measurement"]
-    return between(*stubs).join(stubs)
+    records = [part.stub for part in exercise.parts if part.kind == "measurement" and part.stub]
+    return between(*stubs).join([*stubs, *records])
 
 
 def between(*stubs: str) -> str:

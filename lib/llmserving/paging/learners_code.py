@@ -14,17 +14,24 @@ from pathlib import Path
 
 NOT_WRITTEN = "is not written yet"
 
+WENT_WRONG = (Exception, SystemExit, GeneratorExit)
+"""What a learner's code may raise. KeyboardInterrupt is not among them: whoever presses stop means the whole."""
+
 _RAISE = opcode.opmap["RAISE_VARARGS"]
-_NOT_THE_LEARNERS = (str(Path(__file__).parents[1]), *(sysconfig.get_path(name) for name in ("stdlib", "purelib")))
+_PYTHONS = ("<frozen ", *(sysconfig.get_path(name) for name in ("stdlib", "purelib")))
+_NOT_THE_LEARNERS = (str(Path(__file__).parents[1]), *_PYTHONS)
 
 
 class LearnersBug(Exception):
     """The code of the allocator that is played went wrong; the text is the sentence that tells it."""
 
 
-def is_refusal(error: Exception, *, due: bool) -> bool:
-    """Whether the allocator refused. `due`: the operation had to be refused, or might have been."""
-    if isinstance(error, NotImplementedError):
+def is_refusal(error: BaseException, *, due: bool) -> bool:
+    """Whether the allocator refused. `due`: the operation had to be refused, or might have been.
+
+    What would end the whole program, as exit() does, refuses nothing: whoever asked could not go on.
+    """
+    if isinstance(error, NotImplementedError) or not isinstance(error, Exception):
         return False
     if isinstance(error, AssertionError):
         return due
@@ -41,7 +48,7 @@ def sentence_of(error: BaseException) -> str:
     return said if _was_raised_by_a_statement(error) and " " in said else f"{type(error).__name__}: {said}"
 
 
-def bug(method: str, error: Exception, caller: str = "the script") -> LearnersBug:
+def bug(method: str, error: BaseException, caller: str = "the script") -> LearnersBug:
     """The sentence that tells a bug in `method`, with the line of the learner's at which it came up."""
     where = line_of(error)
     if isinstance(error, NotImplementedError):

@@ -9,7 +9,7 @@ from typing import Any
 from llmserving import arguments
 from llmserving.events import Event
 from llmserving.paging.allocator import PagedAllocator
-from llmserving.paging.learners_code import LearnersBug, bug, is_refusal, sentence_of
+from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug, is_refusal, sentence_of
 from llmserving.paging.observation import State
 from llmserving.paging.operation import Operation
 from llmserving.paging.reading import look, whole_number
@@ -42,7 +42,7 @@ class Watched:
             return bool(method(list(operation.tokens), **_key(operation)))
         except NotImplementedError:
             return None
-        except Exception as error:
+        except WENT_WRONG as error:
             raise bug(name, error) from None
 
     def call(self, operation: Operation, *, refusal_due: bool) -> tuple[str | None, Any]:
@@ -52,7 +52,7 @@ class Watched:
             raise LearnersBug(f"the allocator has no method {operation.kind}")
         try:
             answer = method(*_arguments(operation), **_key(operation))
-        except Exception as error:
+        except WENT_WRONG as error:
             if is_refusal(error, due=refusal_due):
                 return sentence_of(error), None
             raise bug(operation.kind, error) from None
@@ -73,7 +73,7 @@ def _made(allocator: Any, num_blocks: int, block_size: int) -> Any:
     if isinstance(allocator, type) or (callable(allocator) and not hasattr(allocator, "table")):
         try:
             made = allocator(num_blocks, block_size)
-        except Exception as error:
+        except WENT_WRONG as error:
             raise bug(f"{getattr(allocator, '__name__', 'the factory')}({num_blocks}, {block_size})", error) from None
         for name in ("table", "free_blocks"):
             if not hasattr(made, name) and inspect.getattr_static(made, name, None) is None:

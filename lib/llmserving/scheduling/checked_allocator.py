@@ -13,7 +13,7 @@ from typing import Any
 from llmserving import arguments
 from llmserving.paging import ContiguousAllocator, PagedAllocator
 from llmserving.paging.block_pool import blocks
-from llmserving.paging.learners_code import LearnersBug, bug
+from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.request import MOST_TOKENS
 
@@ -94,13 +94,13 @@ class CheckedAllocator:
     def _call(self, method: str, *given: Any) -> Any:
         try:
             return getattr(self._allocator, method)(*given)
-        except Exception as error:
+        except WENT_WRONG as error:
             raise bug(method, error, caller="the engine") from None
 
     def _count(self, when: str) -> None:
         try:
             free = _number_of(self._allocator, self._memory)
-        except Exception as error:
+        except WENT_WRONG as error:
             raise bug("free_blocks", error, caller="the engine") from None
         if free is None:
             shown = arguments.shown(self._allocator.free_blocks)
@@ -124,7 +124,7 @@ def _made(allocator: Any, memory: KvMemory) -> Any:
     if isinstance(allocator, type) or (callable(allocator) and not hasattr(allocator, "allocate")):
         try:
             allocator = allocator(memory.num_blocks, memory.block_size)
-        except Exception as error:
+        except WENT_WRONG as error:
             name = getattr(allocator, "__name__", "the factory")
             raise bug(f"{name}({memory.num_blocks}, {memory.block_size})", error, caller="the engine") from None
     missing = [name for name in METHODS if not callable(getattr(allocator, name, None))]
@@ -141,5 +141,5 @@ def _made(allocator: Any, memory: KvMemory) -> Any:
 def _has_free_blocks(allocator: Any) -> bool:
     try:
         return hasattr(allocator, "free_blocks")
-    except Exception:  # a property that goes wrong is there, and is told of when it is read
+    except WENT_WRONG:  # a property that goes wrong is there, and is told of when it is read
         return True

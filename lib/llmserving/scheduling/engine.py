@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from llmserving.paging.learners_code import LearnersBug, bug
+from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.moves import Moves
 from llmserving.scheduling.policy import Policy
@@ -92,7 +92,7 @@ class Engine(Moves):
             raise
         except ByHandError as told:
             self._broken("by hand", str(told))
-        except Exception as error:
+        except WENT_WRONG as error:
             self._broken("bug", str(bug("schedule", error, caller="the engine")))
         finally:
             self._guarded = frozenset()

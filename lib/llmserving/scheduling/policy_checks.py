@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmserving import arguments
-from llmserving.paging.learners_code import bug
+from llmserving.paging.learners_code import WENT_WRONG, bug
 from llmserving.scheduling.policies import POLICIES, check_preemption
 from llmserving.scheduling.policy import Policy
 
@@ -24,7 +24,7 @@ def checked_policy(policy: Any) -> Policy:
         name = getattr(policy, "__name__", "the function")
         try:
             made = policy()
-        except Exception as error:
+        except WENT_WRONG as error:
             raise bug(f"{name}()", error, caller="the engine") from None
         shown = f"{arguments.shown(made)} from {name}()"
     if not callable(_read(made, "schedule")):
@@ -49,7 +49,7 @@ def _read(policy: Any, name: str) -> Any:
     """An attribute, which may be a property of the learner's that goes wrong; None where there is none."""
     try:
         return getattr(policy, name)
-    except Exception as error:
+    except WENT_WRONG as error:
         if isinstance(error, AttributeError) and not hasattr(type(policy), name):
             return None
         raise bug(name, error, caller="the engine") from None

@@ -74,11 +74,11 @@ def _value(exercise: Exercise, part: Part, own: Steps, learner: str, recorded: A
 
 
 def _recording(part: Part) -> str:
-    names = [f"`{field.name}`" for field in part.fields]
-    shown = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    *others, last = (f"`{field.name}`" for field in part.fields)
+    fields = f"{', '.join(others)} and {last}" if others else last
     return (
-        f"No number is right for all: yours is what your machine did. In recordings.json beside the notebook, look at "
-        f"{shown}: would another run come near?"
+        f"No number is right for all: yours is what your machine did, or what you foretold. In recordings.json beside the "
+        f"notebook, look at {fields}, and ask whether another run would come near."
     )
 
 
