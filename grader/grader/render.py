@@ -4,8 +4,9 @@ A cell that belongs to an exercise says so in its metadata: {"llmserving": {"rol
 role "answer" or "check" with the id of the check ("L2.1", or a group such as "L1.cache"), or role "own-words" for the text
 that a learner may write beside an argument. START_HERE has a cell with the role "overview", the table of levels, and three
 with the placement: its questions ("placement"), their answers ("placement_answers") and the call ("placement_check"), none
-of them graded. Its source and its nbgrader metadata are made here; of an answer cell only the solution between the markers
-is kept.
+of them graded. A cell of the fault lab with the role "day" names the exercise "of" which it shows the day: what is called in
+it, such as `ash_day()`, is written with the learner's number. A cell's source and its nbgrader metadata are made here; of an
+answer cell only the solution between the markers is kept.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from grader.own_words import OWN_WORDS, own_words_source, points_of
 METADATA = "llmserving"
 LIVE_TAG = "live"
 ROLES = (
-    "statement", "answer", "check", OWN_WORDS, "overview", "placement", "placement_answers", "placement_check",
+    "statement", "answer", "check", OWN_WORDS, "overview", "placement", "placement_answers", "placement_check", "day",
 )  # fmt: skip
 
 ANSWER_HEAD = "# Put your answer in the place of each ... and run this cell, then the next."
@@ -40,6 +41,7 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 _OF_LABS = "A lab is for building and measuring, beside its level: the level is finished without it."
 
+_DAY = re.compile(r"(?<=_day)\(\d*\)")
 _SOLUTION = re.compile(rf"{BEGIN}\n.*?{END}", re.DOTALL)
 
 
@@ -49,7 +51,7 @@ def render_notebook(notebook: Any, learner: str = DEFAULT_LEARNER) -> Any:
     for cell in rendered.cells:
         belongs = cell.metadata.get(METADATA)
         if belongs is not None:
-            _render_cell(cell, belongs["role"], belongs.get("exercise", ""), learner)
+            _render_cell(cell, belongs["role"], belongs.get("exercise") or belongs.get("of", ""), learner)
     rendered.metadata[METADATA] = {**rendered.metadata.get(METADATA, {}), "learner": learner}
     return rendered
 
@@ -78,6 +80,9 @@ def _render_cell(cell: Any, role: str, name: str, learner: str) -> None:
     elif role == "placement_check":
         whose = "" if learner == DEFAULT_LEARNER else f'learner="{learner}"'
         cell.source = f"from llmserving import placement\n\nplacement({whose})"
+    elif role == "day":
+        before = EXERCISES[name].numbers(learner)["before"]
+        cell.source = _DAY.sub(f"({before or ''})", cell.source)
     elif role == OWN_WORDS:
         cell.source = own_words_source(name, points_of(cell))
     elif role == "answer":

@@ -25,7 +25,7 @@ check("LAB5B.1")
 """
 STEP_THROUGH = """
 from llmserving.explorers import paging_explorer
-paging_explorer(ASH_DAY, MendedAsh)
+paging_explorer(ash_day(), MendedAsh)
 """
 
 

@@ -49,9 +49,9 @@ def test_a_wrong_lever_is_named_and_answered_with_its_own_numbers() -> None:
         ("LAB5A.1", "{'policy': 'chunked', 'token_budget': 240}", "pieces_too_short"),
         ("LAB5A.1", "{'max_num_seqs': 6}", "fewer_at_once"),
         ("LAB5A.2", "{'max_num_seqs': 300}", "more_at_once"),
-        ("LAB5A.2", "{'kv_dtype': 'int8', 'max_num_seqs': 40}", "room_and_a_limit"),
         ("LAB5A.3", "{'policy': 'continuous', 'token_budget': 512}", None),
-        ("LAB5A.3", "{'policy': 'continuous'}", "batching_for_one"),
+        ("LAB5A.1", "{'max_num_seqs': 128}", "nothing_moved"),
+        ("LAB5A.3", "{}", "nothing_moved"),
     ],
 )
 def test_other_amounts_of_a_named_mistake_are_the_same_mistake(
@@ -59,6 +59,56 @@ def test_other_amounts_of_a_named_mistake_are_the_same_mistake(
 ) -> None:
     part = levers(exercise_id, settings)
     assert (part.score, part.diagnoses) == (0, (diagnosis,) if diagnosis else ())
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "settings", "diagnosis", "points"),
+    [
+        ("LAB5A.2", "{'kv_dtype': 'int8', 'max_num_seqs': 40}", "room_and_a_limit", 2),
+        ("LAB5A.2", "{'max_num_seqs': 48}", "fewer_at_once", 2),
+        ("LAB5A.3", "{'policy': 'continuous'}", "batching_for_one", 2),
+        ("LAB5A.3", "{'gpus': 2}", "half_for_each", 2),
+        ("LAB5A.3", "{'gpus': 4}", "bought_out", 0),
+        ("LAB5A.1", "{'gpu': 'h100-80gb'}", "bought_out", 0),
+        ("LAB5A.1", "{'policy': 'chunked'}", "pieces_too_long", 0),
+    ],
+)
+def test_a_promise_mended_earns_its_share_where_none_is_broken_for_it(
+    exercise_id: str, settings: str, diagnosis: str, points: float
+) -> None:
+    part = levers(exercise_id, settings)
+    assert (part.score, part.state, part.diagnoses) == (points, "partly" if points else "wrong", (diagnosis,))
+    share = "Of the 2 promises missed before, 1 is kept now and earns its share of the points."
+    assert part.message.endswith(share) == bool(points)
+
+
+def test_a_quotient_is_told_that_requests_come_whole() -> None:
+    part = KEY["LAB5A.2"].grade({"held": 99.12}).parts["held"]
+    assert part.diagnoses == ("not_rounded",)
+    assert "only whole ones count" in part.message
+
+
+def test_what_is_foretold_is_drawn_for_a_learner_and_the_case_stays() -> None:
+    learners = [f"learner{number}" for number in range(30)]
+    drawn = {name: [EXERCISES[name].numbers(learner) for learner in learners] for name in IDS}
+    for name, (asked, values) in {
+        "LAB5A.1": ("document", range(20_000, 28_000)),
+        "LAB5A.2": ("grown", range(1_600, 3_201)),
+        "LAB5A.3": ("bytes_each", (0.5, 1)),
+    }.items():
+        met = {numbers[asked] for numbers in drawn[name]}
+        assert len(met) > 1
+        assert all(value in values for value in met)
+        course = EXERCISES[name].numbers("default")
+        apart = {asked, "each"}
+        assert all(
+            {k: v for k, v in numbers.items() if k not in apart} == {k: v for k, v in course.items() if k not in apart}
+            for numbers in drawn[name]
+        )
+    eight_bits = next(learner for learner in learners if EXERCISES["LAB5A.3"].numbers(learner)["bytes_each"] == 1)
+    graded = KEY["LAB5A.3"].grade({"least_ms": 9.79}, eight_bits).parts["least_ms"]
+    assert graded.state == "right"
+    assert KEY["LAB5A.3"].grade({"least_ms": 4.9}, eight_bits).parts["least_ms"].diagnoses == ("half_a_byte_a_weight",)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from llmserving.clinic import CASES, LONG_ANSWERS, LONG_PROMPTS, ONE_AT_A_TIME, Case, promise_table, serve, serve_yours
+from llmserving import yours
+from llmserving.clinic import (
+    CASES,
+    LONG_ANSWERS,
+    LONG_PROMPTS,
+    ONE_AT_A_TIME,
+    Case,
+    promise_table,
+    serve,
+    serve_each,
+    serve_yours,
+)
 from llmserving.figures import promise_bars
 
 from tests.figure_texts import outside, overlapping, text_boxes
@@ -143,6 +154,19 @@ def test_levers_that_are_not_written_yet_leave_a_sentence(capsys: pytest.Capture
     told = capsys.readouterr().out
     assert told.startswith("Long prompts among chats: no levers of yours to serve with yet (LAB5A.1: the levers).")
     assert serve_yours(LONG_PROMPTS, lambda: IN_PIECES)["yours"].met
+    assert serve_yours(LONG_PROMPTS, yours("clinic_1")) == {}
+    assert "no levers of yours to serve with yet (no cell has set clinic_1; run its answer cell first)" in (
+        capsys.readouterr().out
+    )
+
+
+def test_of_several_settings_those_that_are_not_on_offer_leave_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    served = serve_each(LONG_PROMPTS, {"as it is": {}, "a slip": {"policy": "chunky"}, "in pieces": IN_PIECES})
+    assert list(served) == ["as it is", "in pieces"]
+    assert capsys.readouterr().out == (
+        "a slip: cannot be served, policy is 'static', 'continuous' or 'chunked' here, but got 'chunky'.\n"
+    )
+    assert [outcome.keeps() for outcome in served.values()] == ["misses time per token", "keeps every promise"]
 
 
 def test_the_bars_are_legible_and_say_what_is_missed() -> None:
@@ -158,6 +182,7 @@ def test_the_bars_are_legible_and_say_what_is_missed() -> None:
     assert outside(figure, boxes) == []
     assert figure.alt_text.startswith("Chats. Bars of the simulated time")
     assert "in pieces: 95 % wait" in figure.alt_text
+    assert any(words.endswith("bars: logarithmic") for words in boxes)
     assert sum("missed" in words for words in boxes) == 3
     assert sum(words.endswith(" over") for words in boxes) == 1
 

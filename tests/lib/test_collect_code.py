@@ -206,6 +206,20 @@ def test_a_class_based_on_the_library_s_or_holding_it_is_noticed() -> None:
         assert collect("LAB3A.2", run_cell(source))["parts"]["allocator"]["library"] == "llmserving.PagedAllocator"
 
 
+def test_a_class_that_only_inherits_from_the_library_s_is_not_written_yet() -> None:
+    head = "from llmserving.faults import Ash\n"
+    for body in ("pass", '"""Mended."""', "..."):
+        data = collect("LAB5B.1", run_cell(f"{head}class MendedAsh(Ash):\n    {body}"))["parts"]["mended"]
+        told = fault_sentence(EXERCISES["LAB5B.1"].part_by_name["mended"], data)
+        assert told.startswith("`MendedAsh` has nothing of its own yet, so it does what Ash does.")
+    # Whose own class stands between may have written everything there, and a constant may be what was to be changed.
+    for body in (
+        "class First(Ash):\n    def free(self, request):\n        pass\n\nclass MendedAsh(First):\n    pass",
+        "class MendedAsh(Ash):\n    limit = 3",
+    ):
+        assert collect("LAB5B.1", run_cell(head + body))["parts"]["mended"]["kind"] == "object"
+
+
 def test_a_play_is_told_step_by_step_up_to_what_broke_first() -> None:
     data = collect("LAB3A.2", {"PagedKV": PagedAllocator})["parts"]["allocator"]
     assert all(play["broken"] is None for play in data["plays"])

@@ -6,7 +6,25 @@ from functools import partial
 from typing import Any
 
 import pytest
-from llmserving.faults import ASH_DAY, BIRCH_DAY, CEDAR_DAY, ELM_DAY, FIR_DAY, Ash, Birch, Cedar, Elm, Fir, trace
+from llmserving.faults import (
+    ASH_DAY,
+    BIRCH_DAY,
+    CEDAR_DAY,
+    ELM_DAY,
+    FIR_DAY,
+    Ash,
+    Birch,
+    Cedar,
+    Elm,
+    Fir,
+    ash_day,
+    birch_day,
+    cedar_day,
+    elm_day,
+    fir_day,
+    trace,
+)
+from llmserving.faults.days import LONGEST_BEFORE
 from llmserving.paging import PagedAllocator, Script, allocate, free, play
 from llmserving.scheduling import SHORT_BEHIND_LONG, play_schedule
 
@@ -42,6 +60,32 @@ def test_a_trace_goes_on_to_the_end_of_the_day(day: Script, made: Any, rule: str
     rows = trace(day, made).rows
     assert [row.number for row in rows] == list(range(1, len(day.operations) + 1))
     assert rule not in repr(trace(day, made))
+
+
+@pytest.mark.parametrize("before", range(2, LONGEST_BEFORE + 1))
+def test_a_day_that_begins_earlier_breaks_the_same_rule_so_many_events_later(before: int) -> None:
+    for begins, made, rule in (
+        (ash_day, Ash, "free while held"),
+        (birch_day, Birch, "boundary"),
+        (cedar_day, Cedar, "copy-on-write"),
+        (elm_day, Elm, "full hit"),
+    ):
+        first, later = play(begins(), made).broken, play(begins(before), made).broken
+        assert first is not None
+        assert later is not None
+        assert (later.name, later.operation) == (rule, first.operation + before)
+        assert play(begins(before)).broken is None
+    assert unsound(Fir, fir_day(before))[0] == unsound(Fir, FIR_DAY)[0] + before
+    assert play_schedule(fir_day(before)).broken is None
+
+
+@pytest.mark.parametrize(
+    ("before", "words"), [(1, "none or at least 2"), (9, "9"), (-1, "-1"), ("two", "whole number")]
+)
+def test_a_day_cannot_begin_by_any_number_of_events_earlier(before: Any, words: str) -> None:
+    for begins in (ash_day, fir_day):
+        with pytest.raises((TypeError, ValueError), match=words):
+            begins(before)
 
 
 def test_a_scheduler_that_loses_seats_stands_still_in_the_end() -> None:

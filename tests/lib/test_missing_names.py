@@ -35,7 +35,7 @@ def kernel() -> Any:
 
 def test_an_answer_that_is_not_set_says_which_cell_sets_it() -> None:
     assert said_of_missing("LAB4_2_knee") == (
-        "LAB4_2_knee is not set yet: the answer cell of LAB4.2 sets it. Run that cell first, or all above by "
+        "LAB4_2_knee is not set yet: the answer cell of LAB4.2 sets it.\nRun that cell first, or all above by "
         "Run > Run All Above Selected Cell."
     )
     assert str(said_of_missing("kv_bytes_per_token")).startswith(
@@ -49,7 +49,7 @@ def test_in_a_kernel_a_missing_name_is_a_sentence_and_other_errors_stay_as_they_
     assert kernel("print(LAB4_2_knee)") == [said_of_missing("LAB4_2_knee")]
     assert kernel("hint('L2.1')") == [said_of_missing("hint")]
     assert kernel("1\nprint(nobody_knows_this)") == [
-        "nobody_knows_this is not set (line 2 of this cell). If a cell above sets it, run that one first, or all above by "
+        "nobody_knows_this is not set (line 2 of this cell).\nIf a cell above sets it, run that one first, or all above by "
         "Run > Run All Above Selected Cell."
     ]
     [within] = kernel("def own():\n    return nobody_knows_this\nown()")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from llmserving.exercises.calls import outcomes
@@ -40,9 +41,12 @@ def grade_function(part: Part, key: FunctionKey, answer: Mapping[str, Any], prob
         wrongs[wrong.name] = wrong, {index: same_outcome(key, made[index], calls[index]) for index in differs}
     named = explaining(wrongs, probes, off)
     others = _others(part, failing, expected, answer["calls"], probes, named)
-    if key.judge is not None and failing and set(others) <= {""}:
-        others[""] = key.judge(answer["calls"][failing[0]]["returned"]).told
-    return verdict_by_groups(part, key, probes, failing, named, others)
+    if key.judge is None or not failing or not set(others) <= {""}:
+        return verdict_by_groups(part, key, probes, failing, named, others)
+    judged = key.judge(answer["calls"][failing[0]]["returned"])
+    verdict = verdict_by_groups(part, key, probes, failing, named, {**others, "": judged.told})
+    earned = max(verdict.score, judged.earns * part.points)
+    return replace(verdict, score=earned, state="partly" if earned else verdict.state)
 
 
 def _seen(key: FunctionKey, calls: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

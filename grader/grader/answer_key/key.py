@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
@@ -42,6 +42,7 @@ class Misconception:
     """A wrong solution that can be run on the learner's own numbers, and the sentence that names it.
 
     also_carried_on: whether it stays a mistake where it follows from an earlier answer in which it was made already.
+    as_well: further numbers to which the same mistake comes.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Misconception:
     sentence: str
     reread: str
     also_carried_on: bool = False
+    as_well: Callable[[Numbers], Container[float]] = lambda numbers: ()
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,12 @@ _HELD = ValueKey(
             "That is rounded up, and the last of them does not fit whole.",
             EACH_LEVER,
         ),
+        Misconception(
+            "not_rounded",
+            lambda n, a: 2 * n["room"] / n["grown"],
+            "That is the quotient. A part of a request cannot be held: only whole ones count.",
+            EACH_LEVER,
+        ),
     ),
 )
 

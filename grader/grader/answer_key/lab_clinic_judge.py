@@ -1,4 +1,7 @@
-"""Levers are judged by what becomes of the case: the simulator serves it with them, and every promise is kept or not."""
+"""Levers are judged by what becomes of the case: the simulator serves it with them, and every promise is kept or not.
+
+Who keeps some of the promises that were missed, and breaks none for it, has earned that share of the points.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,15 @@ def judge_of(case: Case) -> Callable[[Any], Judged]:
         if outcome.met:
             return Judged(MET, outcome.explain())
         seen = f"{', '.join(sorted(_moved(outcome)))} | {', '.join(outcome.missed)}"
-        return Judged(seen, f"Served so on the simulator, {outcome.explain()} Missed: {', '.join(outcome.missed)}.")
+        served = f"Served so on the simulator, {outcome.explain()} Missed: {', '.join(outcome.missed)}."
+        before = serve(case).missed
+        mended = [promise for promise in before if promise not in outcome.missed]
+        if not mended or not set(outcome.missed) <= set(before):
+            return Judged(seen, served)
+        told = (
+            f"Of the {len(before)} promises missed before, {len(mended)} is kept now and earns its share of the points."
+        )
+        return Judged(seen, f"{served} {told}", len(mended) / len(before))
 
     return judge
 

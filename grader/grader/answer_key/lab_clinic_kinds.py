@@ -14,6 +14,18 @@ from grader.answer_key.lab_keys import FunctionKey, Wrong
 THE_WALLS, EACH_LEVER = "Which wall, seen from outside", "What each lever moves"
 
 
+def nothing() -> dict[str, object]:
+    return {}
+
+
+_NOTHING_MOVED = Wrong(
+    "nothing_moved",
+    nothing,
+    "No lever is moved, so the server runs as it came. Try a few above, and write down those that keep the promises.",
+    EACH_LEVER,
+)
+
+
 def levers_key(case: Case, reference: Any, otherwise: Any, misconceptions: tuple[Wrong, ...]) -> FunctionKey:
     """There are no hidden inputs: the case that everybody sees is the one that is served."""
     return FunctionKey(
@@ -21,7 +33,7 @@ def levers_key(case: Case, reference: Any, otherwise: Any, misconceptions: tuple
         otherwise=otherwise,
         groups={"every promise": 4},
         hidden=lambda rng: (),
-        misconceptions=misconceptions,
+        misconceptions=(_NOTHING_MOVED, *misconceptions),
         reread=EACH_LEVER,
         judge=judge_of(case),
     )

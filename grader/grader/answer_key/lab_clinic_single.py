@@ -26,16 +26,35 @@ _CASE = "One at a time"
 
 
 def _least_ms(n: Numbers, a: Answers) -> float:
-    return n["billions"] * 1e9 / 2 / (n["bandwidth_tb"] * 1e12) * 1e3  # type: ignore[no-any-return]
+    return _read_ms(n, n["bytes_each"])
+
+
+def _read_ms(n: Numbers, bytes_each: float) -> float:
+    """Milliseconds to read the weights once, at so many bytes each."""
+    return n["billions"] * 1e9 * bytes_each / (n["bandwidth_tb"] * 1e12) * 1e3  # type: ignore[no-any-return]
 
 
 _LEAST = ValueKey(
     _least_ms,
     THREE_FIGURES,
     (
-        Misconception("fp16_for_int4", times(_least_ms, 4), "That reads two bytes a weight, which is FP16.", THE_WALLS),
         Misconception(
-            "int8_for_int4", times(_least_ms, 2), "That reads a whole byte a weight, which is INT8.", THE_WALLS
+            "two_bytes_a_weight",
+            lambda n, a: _read_ms(n, 2),
+            "That reads two bytes a weight, which is FP16.",
+            THE_WALLS,
+        ),
+        Misconception(
+            "a_byte_a_weight",
+            lambda n, a: _read_ms(n, 1),
+            "That reads a whole byte a weight, which is INT8.",
+            THE_WALLS,
+        ),
+        Misconception(
+            "half_a_byte_a_weight",
+            lambda n, a: _read_ms(n, 1 / 2),
+            "That reads half a byte a weight, which is INT4.",
+            THE_WALLS,
         ),
         Misconception(
             "bits_for_bytes", times(_least_ms, 8), "That counts bits. The bandwidth is in bytes a second.", THE_WALLS

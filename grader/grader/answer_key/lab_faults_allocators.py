@@ -126,7 +126,17 @@ class CedarReadAtTheSource(Cedar):
 
 
 class CedarStale(Cedar):
-    pass
+    def append(self, request: Any, token: int) -> None:
+        blocks = self.blocks[request]
+        if self.lengths[request] % self.block_size == 0:
+            blocks.append(self.take())
+        elif self.holders[blocks[-1]] > 1:
+            fresh = self.take()
+            self.holders[blocks[-1]] -= 1
+            blocks[-1] = fresh
+        if len(blocks) > len(self.on_gpu[request]):
+            self.on_gpu[request] = tuple(blocks)
+        self.lengths[request] += 1
 
 
 class CedarInPlace(Cedar):

@@ -4,8 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from llmserving.faults import (
+    ASH_DAY,
+    BIRCH_DAY,
+    CEDAR_DAY,
+    ELM_DAY,
+    FIR_DAY,
+    Ash,
+    Birch,
+    Cedar,
+    Elm,
+    Fir,
+    Row,
+    Trace,
+    trace,
+)
+
 from grader.answer_key.key import EXACT, ChoiceKey, Misconception, Trap, ValueKey
 
+_FAR = 1_000_000  # past the end of any trace
 _RULES, _NAMES = "What has to hold", "Seven faults and their signs"
 
 # Option -> what would be seen if it were that, and what is seen instead, where no class says otherwise below.
@@ -53,18 +70,56 @@ def _fault(right: str, instead: Mapping[str, str] | None = None) -> ChoiceKey:
     )
 
 
-def _event(right: int, wrong: Mapping[int, tuple[str, str]]) -> ValueKey:
-    """wrong: another event of the trace -> the name of the mistake, and the sentence."""
+def _event(played: Trace, right: int, wrong: Mapping[int, tuple[str, str]]) -> ValueKey:
+    """right, wrong: events of the course's day; a learner's may begin earlier, which moves all of them.
+
+    wrong: another event -> the name of the mistake, and the sentence, where it has one of its own.
+    """
     mistakes = (
-        Misconception(name, lambda n, a, number=number: number, sentence, _RULES)  # type: ignore[misc]
-        for number, (name, sentence) in wrong.items()
+        Misconception(name, lambda n, a, number=row.number: n["before"] + number, sentence, _RULES)  # type: ignore[misc]
+        for row in played.rows
+        if row.number != right
+        for name, sentence in [wrong.get(row.number) or _beside_it(played, row, right)]
     )
-    return ValueKey(lambda n, a: right, EXACT, tuple(mistakes))
+    before = Misconception(
+        "before_the_others",
+        lambda n, a: 1 if n["before"] else right,
+        "There a request is by itself: it comes, and goes before any other is there, and all that it had is free again. Read "
+        "on from there.",
+        _RULES,
+        as_well=lambda n: range(1, n["before"] + 1),
+    )
+    last = played.rows[-1].number
+    no_such_event = Misconception(
+        "no_such_event",
+        lambda n, a: n["before"] + last + 1,
+        "The trace has no such event. Its rows are numbered from 1, in the first column.",
+        _RULES,
+        as_well=lambda n: range(n["before"] + last + 1, _FAR),
+    )
+    return ValueKey(lambda n, a: n["before"] + right, EXACT, (*mistakes, before, no_such_event))
+
+
+def _beside_it(played: Trace, row: Row, right: int) -> tuple[str, str]:
+    """What a row before the fault is, and one after it. Of a token's number nothing is said: it might be the right one."""
+    did = row.did.partition(":")[0] if played.place == "block" else row.did
+    if row.number < right:
+        return (
+            f"event_{row.number}_in_order",
+            f"There the trace says '{did}', and after it every place and every table is as it has to be. The first row "
+            "that breaks a rule comes later.",
+        )
+    return (
+        f"event_{row.number}_after_it",
+        f"There the trace says '{did}', and a rule was broken before that already. Whatever is off in this row came of "
+        "that: go back to where it began.",
+    )
 
 
 ASH = (
     _fault("double_free"),
     _event(
+        trace(ASH_DAY, Ash),
         9,
         {
             5: (
@@ -84,6 +139,7 @@ ASH = (
 BIRCH = (
     _fault("boundary", {"missing_copy": _NOT_SHARED}),
     _event(
+        trace(BIRCH_DAY, Birch),
         7,
         {
             2: ("room_left", "The last block had room for that token. No block is due."),
@@ -110,6 +166,7 @@ CEDAR = (
         },
     ),
     _event(
+        trace(CEDAR_DAY, Cedar),
         9,
         {
             3: (
@@ -135,6 +192,7 @@ ELM = (
         },
     ),
     _event(
+        trace(ELM_DAY, Elm),
         8,
         {
             3: (
@@ -167,8 +225,10 @@ FIR = (
         },
     ),
     _event(
+        trace(FIR_DAY, Fir),
         7,
         {
+            1: ("let_in", "Two are let in there, and each has the seats that it needs. That is as it should be."),
             4: ("plain_end", "There two have finished and their seats are free again. That is as it should be."),
             8: ("the_next_row", "What is off in that row was off in the row before already."),
             9: ("no_seat_left", "There nothing is left to promise, though two run. Find where the others went."),

@@ -14,8 +14,8 @@ ASH = mended(
         (
             "only_not_twice",
             paged.AshNotTwice,
-            "What somebody else holds still goes back. That it does not go back twice is not enough: it is handed out and "
-            "written while it is read.",
+            "What somebody else holds still goes back, so it is handed out and written while it is read. To keep it from "
+            "going back a second time does not mend that.",
         ),
         (
             "counts_itself",

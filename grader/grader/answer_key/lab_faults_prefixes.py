@@ -26,7 +26,8 @@ class ElmLeavesOneOtherwise(Elm):
 
 
 class ElmWhole(Elm):
-    pass
+    def find(self, tokens: list[int]) -> list[int]:
+        return super().find(tokens[: len(tokens) // self.block_size * self.block_size])
 
 
 class ElmNumberOnly(Elm):

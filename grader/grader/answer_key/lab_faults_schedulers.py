@@ -22,7 +22,9 @@ class FirGivesBackOtherwise(Fir):
 
 
 class FirLeaks(Fir):
-    pass
+    def send_back(self, engine: Any, sequence: Any) -> None:
+        self.seats_of.pop(sequence.request.id)
+        engine.preempt(sequence)
 
 
 class FirTwiceBack(Fir):

@@ -34,10 +34,14 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a result comes to. seen: plain data, equal where two results are the same answer. told: a sentence on it."""
+    """What a result comes to. seen: plain data, equal where two results are the same answer. told: a sentence on it.
+
+    earns: the share of the points, 0 to 1, that a result which is not right earns all the same.
+    """
 
     seen: Any
     told: str
+    earns: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,9 @@ def _misconceptions_at(key: ValueKey, number: float, numbers: Numbers, earlier: 
     found: list[Misconception] = []
     for misconception in key.misconceptions:
         wrong = misconception.wrong(numbers, earlier)
-        if not key.tolerance.accepts(right, wrong) and _stands_for(wrong, number, key):
+        if key.tolerance.accepts(right, wrong):
+            continue
+        if _stands_for(wrong, number, key) or number in misconception.as_well(numbers):
             found.append(misconception)
     return found
 

@@ -7,9 +7,9 @@ from llmserving.clinic.case import Case, Promises
 from llmserving.clinic.cases import CASES, LONG_ANSWERS, LONG_PROMPTS, ONE_AT_A_TIME
 from llmserving.clinic.levers import LEVERS
 from llmserving.clinic.outcome import Outcome, promise_table
-from llmserving.clinic.serve import run, serve, serve_yours
+from llmserving.clinic.serve import run, serve, serve_each, serve_yours
 
 __all__ = [
     "CASES", "LEVERS", "LONG_ANSWERS", "LONG_PROMPTS", "ONE_AT_A_TIME", "Case", "Outcome", "Promises", "promise_table",
-    "run", "serve", "serve_yours",
+    "run", "serve", "serve_each", "serve_yours",
 ]  # fmt: skip

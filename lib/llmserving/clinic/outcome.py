@@ -45,6 +45,10 @@ class Outcome:
     def met(self) -> bool:
         return not self.missed
 
+    def keeps(self) -> str:
+        """What the promises come to, in a few words: "misses budget"."""
+        return f"misses {', '.join(self.missed)}" if self.missed else "keeps every promise"
+
     @property
     def changes(self) -> dict[str, Any]:
         """The levers that stand elsewhere than at the start."""

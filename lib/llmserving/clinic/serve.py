@@ -27,6 +27,17 @@ def run(case: Case, settings: Mapping[str, Any] = AS_IT_IS) -> Simulation:
     return _simulated(case, case.settings(settings))
 
 
+def serve_each(case: Case, named: Mapping[str, Mapping[str, Any]]) -> dict[str, Outcome]:
+    """Name -> what becomes of the case with the levers of that name; those that it does not offer leave a printed sentence."""
+    served = {}
+    for name, settings in named.items():
+        try:
+            served[name] = serve(case, settings)
+        except (TypeError, ValueError) as refusal:
+            print(f"{name}: cannot be served, {refusal}.")
+    return served
+
+
 def serve_yours(case: Case, levers: Callable[[], Any]) -> dict[str, Outcome]:
     """{"yours": the outcome}; nothing, and a printed sentence, where a learner's function gives no settings yet."""
     try:

@@ -46,6 +46,8 @@ _SENTENCES = {
     "repeated": "`{variable}` uses the letter {written} more than once. Each link stands at most once.",
     "not_whole": "`{variable}` is {written}, and asked is a whole number.",
     "stub": "`{variable}` is not written yet; write it in the answer cell, and run that.",
+    "inherited": "`{variable}` has nothing of its own yet, so it does what {base} does. Write the method that you mend in "
+    "it, and run the answer cell.",
     "not_function": "`{variable}` holds a value of type {type}, not a function. Another cell took the name; run the answer "
     "cell again.",
     "not_class": "`{variable}` holds a value of type {type}, not a class: without brackets, and of this name. Run the answer "
@@ -57,7 +59,7 @@ _SENTENCES = {
     "recording_form": "What was recorded as {variable} is off. {why}",
     "negative": "`{variable}` is {written}, below zero. There is no such thing as a negative {thing}.",
 }
-_NOT_ANSWERED = ("placeholder", "empty", "not_run", "stub", "not_recorded")
+_NOT_ANSWERED = ("placeholder", "empty", "not_run", "stub", "inherited", "not_recorded")
 _UNKNOWN = "`{variable}` could not be read. Set it to {wanted}."
 
 

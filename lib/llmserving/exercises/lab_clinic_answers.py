@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
 from llmserving.clinic import LONG_ANSWERS
-from llmserving.exercises.draws import Draw
+from llmserving.exercises.draws import Draw, Numbers
 from llmserving.exercises.exercise import Exercise, Option, Part
 from llmserving.exercises.lab_clinic_parts import (
     PROMISED,
@@ -20,6 +22,24 @@ def _room() -> int:
     """Tokens that the cache of the case has room for, in FP16."""
     start = LONG_ANSWERS.start
     return plan(LONG_ANSWERS.model, start["gpu"], requests=1, max_num_seqs=start["max_num_seqs"]).kv_tokens or 0
+
+
+def _grown(tokens: int) -> Numbers:
+    return {**case_numbers(LONG_ANSWERS), "room": _room(), "grown": tokens}
+
+
+def _draw(rng: random.Random) -> Numbers:
+    """How long a request has grown, between the shortest and the longest of the case."""
+    return _grown(rng.randrange(1_600, 3_201, 100))
+
+
+_SHARE_PROMISED = 95
+
+
+def _leaves_a_rest(n: Numbers) -> bool:
+    """So that rounding makes a difference; and that the number is not one which the statement says, as in "95 %"."""
+    held, rest = divmod(2 * n["room"], n["grown"])
+    return 0.05 < rest / n["grown"] < 0.95 and held != _SHARE_PROMISED  # type: ignore[no-any-return]
 
 
 LAB5A_2 = Exercise(
@@ -81,8 +101,9 @@ LAB5A_2 = Exercise(
             ),
         ),
     ),
-    draw=Draw("LAB5A.2", {**case_numbers(LONG_ANSWERS), "room": _room(), "grown": 2_400}),
+    draw=Draw("LAB5A.2", _grown(2_400), _draw, _leaves_a_rest),
     difficulty=5,
     minutes=20,
     importance=4,
+    version=2,
 )

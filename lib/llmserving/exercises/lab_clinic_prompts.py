@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
 from llmserving.clinic import LONG_PROMPTS
-from llmserving.exercises.draws import Draw
+from llmserving.exercises.draws import Draw, Numbers
 from llmserving.exercises.exercise import Exercise, Option, Part
 from llmserving.exercises.lab_clinic_parts import (
     PROMISED,
@@ -13,6 +15,18 @@ from llmserving.exercises.lab_clinic_parts import (
     levers_part,
     wall_part,
 )
+
+_SHORTEST = 20_000
+
+
+def _document(tokens: int) -> Numbers:
+    return {**case_numbers(LONG_PROMPTS), "shortest": _SHORTEST, "document": tokens}
+
+
+def _draw(rng: random.Random) -> Numbers:
+    """A document of the kind that the case serves."""
+    return _document(rng.randrange(_SHORTEST, 28_000, 500))
+
 
 LAB5A_1 = Exercise(
     id="LAB5A.1",
@@ -76,8 +90,9 @@ LAB5A_1 = Exercise(
             ),
         ),
     ),
-    draw=Draw("LAB5A.1", {**case_numbers(LONG_PROMPTS), "shortest": 20_000, "document": 24_000}),
+    draw=Draw("LAB5A.1", _document(24_000), _draw),
     difficulty=5,
     minutes=20,
     importance=4,
+    version=2,
 )

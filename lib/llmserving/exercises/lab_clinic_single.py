@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
 from llmserving.clinic import ONE_AT_A_TIME
-from llmserving.exercises.draws import Draw
+from llmserving.exercises.draws import Draw, Numbers
 from llmserving.exercises.exercise import Exercise, Option, Part
 from llmserving.exercises.lab_clinic_parts import (
     PROMISED,
@@ -13,6 +15,18 @@ from llmserving.exercises.lab_clinic_parts import (
     levers_part,
     wall_part,
 )
+
+
+def _read_at(bytes_each: float, each: str) -> Numbers:
+    return {**case_numbers(ONE_AT_A_TIME), "bytes_each": bytes_each, "each": each}
+
+
+_HALF_A_BYTE, _A_BYTE = _read_at(0.5, "half a byte"), _read_at(1, "a byte")
+
+
+def _draw(rng: random.Random) -> Numbers:
+    return rng.choice((_A_BYTE, _HALF_A_BYTE))
+
 
 LAB5A_3 = Exercise(
     id="LAB5A.3",
@@ -28,7 +42,7 @@ LAB5A_3 = Exercise(
             "least_ms",
             "LAB5A_3_least_ms",
             "value",
-            "milliseconds a token if all that takes time is to read the weights once, at half a byte each",
+            "milliseconds a token if all that takes time is to read the weights once, at {each} each",
             (
                 "Bytes are weights times bytes a weight; seconds are bytes over bytes a second.",
                 "A neighbour: one billion weights at half a byte are 0.5 GB; at 1 TB/s they take 0.5 ms.",
@@ -39,7 +53,7 @@ LAB5A_3 = Exercise(
         levers_part(
             3,
             (
-                "Two promises are missed. A lever may mend one of them, and leave the other.",
+                "Two promises are missed as it comes. A lever may mend one of them, and leave the other.",
                 "How many requests are in a step here, and what does the step do for most of its time?",
                 "Fewer bytes to read, or more GPUs that read: either counts, and both have a price.",
             ),
@@ -75,8 +89,9 @@ LAB5A_3 = Exercise(
             ),
         ),
     ),
-    draw=Draw("LAB5A.3", case_numbers(ONE_AT_A_TIME)),
+    draw=Draw("LAB5A.3", _HALF_A_BYTE, _draw),
     difficulty=5,
     minutes=15,
     importance=4,
+    version=2,
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from typing import Any
 
-from llmserving.exercises.draws import Draw
+from llmserving.exercises.draws import Draw, Numbers
 from llmserving.exercises.exercise import Exercise, Option, Part, Player, Probe
-from llmserving.faults.days import ASH_DAY, BIRCH_DAY, CEDAR_DAY, ELM_DAY, FIR_DAY
+from llmserving.faults.days import ASH_DAY, BIRCH_DAY, CEDAR_DAY, ELM_DAY, FIR_DAY, LONGEST_BEFORE
 from llmserving.paging.operation import allocate, append, free
 from llmserving.paging.plain_script import plain_script
 from llmserving.paging.script import (
@@ -130,11 +131,17 @@ def _exercise(
                 player=player,
             ),
         ),
-        draw=Draw(exercise_id),
+        draw=Draw(exercise_id, {"before": 0}, _draw),
         difficulty=difficulty,
         minutes=10,
         importance=4,
+        version=2,
     )
+
+
+def _draw(rng: random.Random) -> Numbers:
+    """How many events come before those of the day; the cells that show it are rendered with the same number."""
+    return {"before": rng.randrange(2, LONGEST_BEFORE + 1)}
 
 
 def _allocator(
@@ -153,7 +160,7 @@ LAB5B_1 = _allocator(
     (
         "Read the source below the trace beside the row that you named: which method was called there?",
         "Two requests hold a block, and one of them ends. Ask what has to be known before the block may go back.",
-        "`play(ASH_DAY, MendedAsh).broken`, from `llmserving.paging`, names what is broken still.",
+        "`play(ash_day(), MendedAsh).broken`, from `llmserving.paging`, names what is broken still.",
     ),
     difficulty=3,
 )
@@ -177,7 +184,7 @@ LAB5B_3 = _allocator(
     (
         "Cedar keeps each list twice, once to work in and once to be read. Which of the two does `table` give?",
         "Go through the ways that a call can take through the method, and ask of each whether both lists agree at its end.",
-        "`play(CEDAR_DAY, MendedCedar).broken`, from `llmserving.paging`, names what is broken still.",
+        "`play(cedar_day(), MendedCedar).broken`, from `llmserving.paging`, names what is broken still.",
     ),
     difficulty=4,
 )
@@ -204,7 +211,7 @@ LAB5B_5 = _exercise(
     (
         "A request can stop running in two ways. Follow its seats in the source for each of them.",
         "A seat that is given up has to be in the free list again, and in it once.",
-        "`play_schedule(FIR_DAY, MendedFir).broken`, from `llmserving.scheduling`, names what is broken still.",
+        "`play_schedule(fir_day(), MendedFir).broken`, from `llmserving.scheduling`, names what is broken still.",
     ),
     difficulty=4,
 )

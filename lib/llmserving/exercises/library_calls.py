@@ -41,6 +41,17 @@ def library_call(thing: Any, own_work: tuple[str, ...], namespace: Mapping[str, 
     return None
 
 
+class _Nothing:
+    """What every class statement sets, whatever stands in it."""
+
+
+def only_inherits(made: type) -> str | None:
+    """The name of the library's class that `made` is derived from where it adds nothing to it; None where it adds something."""
+    own = set(vars(made)) - set(vars(_Nothing)) - {"__annotations__"}
+    bases = made.__mro__[1:-1]
+    return bases[0].__name__ if bases and not own and all(map(_is_library, bases)) else None
+
+
 def _library_name(thing: Any, own_work: tuple[str, ...]) -> str | None:
     name = getattr(thing, "__name__", None) if isinstance(thing, types.FunctionType | type) else None
     return f"{_LIBRARY}.{name}" if name in own_work and _is_library(thing) else None

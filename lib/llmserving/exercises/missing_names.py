@@ -24,15 +24,18 @@ def offer_calls() -> None:
 
 
 def said_of_missing(name: str | None) -> str | None:
-    """What to do about a name that is not set; None where it is neither an answer nor a call of the course."""
+    """What to do about a name that is not set; None where it is neither an answer nor a call of the course.
+
+    A sentence a line: JupyterLab breaks long lines of an error within a word.
+    """
     for exercise in EXERCISES.values():
         if any(part.variable == name for part in exercise.parts):
             return (
-                f"{name} is not set yet: the answer cell of {exercise.id} sets it. Run that cell first, or all above by "
+                f"{name} is not set yet: the answer cell of {exercise.id} sets it.\nRun that cell first, or all above by "
                 f"{RUN_ABOVE}."
             )
     if name in CALLS:
-        return f"{name} is a call of the course that this notebook has not imported yet: from llmserving import {name}"
+        return f"{name} is a call of the course that this notebook has not imported yet:\nfrom llmserving import {name}"
     return None
 
 
@@ -55,7 +58,7 @@ def _tell(
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         return None
     lines = [said] if said else [
-        f"{error.name} is not set (line {last.tb_lineno} of this cell). If a cell above sets it, run that one first, or all "
+        f"{error.name} is not set (line {last.tb_lineno} of this cell).\nIf a cell above sets it, run that one first, or all "
         f"above by {RUN_ABOVE}.",
     ]  # fmt: skip
     shell._showtraceback(kind, error, lines)  # what IPython itself shows an error with

@@ -16,7 +16,7 @@ from typing import Any
 from llmserving.exercises.calls import outcomes
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.faults import Data, fault, printable, type_name
-from llmserving.exercises.library_calls import library_call, source_of
+from llmserving.exercises.library_calls import library_call, only_inherits, source_of
 from llmserving.exercises.players import trace
 
 Inputs = Sequence[Mapping[str, Any]]
@@ -31,13 +31,10 @@ def read_code(part: Part, raw: Any, inputs: Inputs, namespace: Mapping[str, Any]
     seen = _on_function(part, raw, inputs) if part.kind == "function" else _on_class(part, raw, inputs)
     if seen.get("kind") == "fault":
         return seen
-    return {
-        "kind": part.kind,
-        "inputs": digest(inputs),
-        "source": source_of(raw),
-        "library": library_call(raw, part.own_work, namespace),
-        **seen,
-    }
+    library = library_call(raw, part.own_work, namespace)
+    if library is None and part.kind == "object" and (base := only_inherits(raw)):
+        return fault("inherited", base=base)
+    return {"kind": part.kind, "inputs": digest(inputs), "source": source_of(raw), "library": library, **seen}
 
 
 def digest(inputs: Iterable[Mapping[str, Any]]) -> str:

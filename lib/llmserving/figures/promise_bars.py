@@ -32,7 +32,8 @@ def promise_bars(outcomes: Mapping[str, Outcome], *, title: str | None = None) -
     figure = LessonFigure(WIDTH, bottom + 8, _alt_text(outcomes, title))
     if title:
         write(figure, MARGIN, TITLE_HEIGHT / 2, title, bold=True, size=TITLE_SIZE)
-    write(figure, MARGIN, top - 14, "simulated, p95", size=SIZE)
+    write(figure, MARGIN, top - 32, "simulated, p95", size=SIZE)
+    write(figure, MARGIN, top - 14, "bars: logarithmic", size=SIZE)
     panels: tuple[tuple[str, float, Callable[[Outcome], float]], ...] = (
         (FIRST_TOKEN, promised.first_token_s, lambda outcome: outcome.first_token_s),
         (EACH_TOKEN, promised.each_token_s, lambda outcome: outcome.each_token_s),

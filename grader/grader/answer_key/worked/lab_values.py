@@ -230,8 +230,8 @@ STEPS_HERE: StepsOf = {
     },
     "LAB5A.3": {
         "least_ms": lambda n, a, answer: (
-            f"{written(n['billions'])} billion weights of half a byte are {written(n['billions'] / 2)} GB.\n"
-            f"{written(n['billions'] / 2)} / {n['bandwidth_tb']} = {answer}"
+            f"{written(n['billions'])} billion weights of {n['each']} are {written(n['billions'] * n['bytes_each'])} GB.\n"
+            f"{written(n['billions'] * n['bytes_each'])} / {n['bandwidth_tb']} = {answer}"
         )
     },
 }

@@ -15,10 +15,10 @@ def _event(shows: str) -> Steps:
 
 # What the row of the first event shows, class by class.
 _SHOWS = (
-    "There `c` ends, and block 0 goes into the free list although `a` still holds it.",
+    "There `c` ends, and the block that it shared goes into the free list although `a` still holds it.",
     "There `a` has 9 tokens in 2 blocks of 4: the ninth has no slot in its table, and no block was taken for it.",
-    "There `c` writes into a block of its own, as it must, but its table still names block 3: block 4 is in no table, and it is "
-    "not free.",
+    "There `c` writes into a block of its own, as it must, but its table still names the shared one: the block that was "
+    "taken is in no table, and it is not free.",
     "There all 8 tokens of the prompt are found, so none is left to compute, and the first token has nothing to come from.",
     "There request 3 is sent back to wait, and its three seats are neither its own nor free.",
 )
