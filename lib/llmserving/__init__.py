@@ -3,7 +3,7 @@
 Importing this package stays light: no torch, no matplotlib, no widgets until something that needs them is used.
 """
 
-from llmserving.exercises import another, check, hint, own_words, placement, recall, record, solution, status, yours
+from llmserving.exercises import another, check, hint, own_words, placement, recall, record, solution, status
 from llmserving.hardware import GPUS, Gpu
 from llmserving.kv_cache import kv_bytes, kv_bytes_for_request, kv_bytes_per_token
 from llmserving.kv_pool import kv_pool
@@ -20,5 +20,5 @@ __all__ = [
     "GB", "GPUS", "MODELS", "GiB", "Gpu", "MemoryPlan", "ModelSpec", "PagedAllocator", "another", "check",
     "critical_batch", "hint", "kv_bytes", "kv_bytes_for_request", "kv_bytes_per_token", "kv_pool", "own_words",
     "placement", "plan", "predict_decode", "predict_prefill", "recall", "record", "ridge_point", "simulate", "solution",
-    "status", "weight_bytes", "yours",
+    "status", "weight_bytes",
 ]  # fmt: skip

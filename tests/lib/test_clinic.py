@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from llmserving import yours
 from llmserving.clinic import (
     CASES,
     LONG_ANSWERS,
@@ -154,10 +153,6 @@ def test_levers_that_are_not_written_yet_leave_a_sentence(capsys: pytest.Capture
     told = capsys.readouterr().out
     assert told.startswith("Long prompts among chats: no levers of yours to serve with yet (LAB5A.1: the levers).")
     assert serve_yours(LONG_PROMPTS, lambda: IN_PIECES)["yours"].met
-    assert serve_yours(LONG_PROMPTS, yours("clinic_1")) == {}
-    assert "no levers of yours to serve with yet (no cell has set clinic_1; run its answer cell first)" in (
-        capsys.readouterr().out
-    )
 
 
 def test_of_several_settings_those_that_are_not_on_offer_leave_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:

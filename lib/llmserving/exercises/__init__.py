@@ -7,13 +7,12 @@ from llmserving.exercises.learner import another, check, hint, placement, recall
 from llmserving.exercises.missing_names import tell_missing_names
 from llmserving.exercises.own_text import own_words
 from llmserving.exercises.record import record
-from llmserving.exercises.session import yours
 from llmserving.exercises.solutions import solution
 from llmserving.exercises.verdict import PartVerdict, Verdict
 
 __all__ = [
     "EXERCISES", "GROUPS", "NOTEBOOK_OF", "Exercise", "Option", "Part", "PartVerdict", "Verdict",
-    "another", "check", "collect", "hint", "own_words", "placement", "recall", "record", "solution", "status", "yours",
+    "another", "check", "collect", "hint", "own_words", "placement", "recall", "record", "solution", "status",
 ]  # fmt: skip
 
 tell_missing_names()

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from llmserving.exercises.attempts import Record
 from llmserving.exercises.exercise import Exercise
-from llmserving.exercises.progress import Progress, Record
+from llmserving.exercises.progress import Progress
 from llmserving.exercises.statement import fill
 
 

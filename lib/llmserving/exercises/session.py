@@ -92,32 +92,6 @@ def namespace() -> Mapping[str, Any]:
     return sys.modules["__main__"].__dict__ if running is None else running.user_ns
 
 
-def yours(name: str) -> Any:
-    """What the learner's cells have set as `name`; where none has, a function that says so when it is called.
-
-    For cells that go on from an answer: run before it, they end in a sentence rather than in a NameError.
-    """
-
-    def not_set(*_given: Any, **_named: Any) -> Any:
-        raise NotImplementedError(f"no cell has set {name}; run its answer cell first")
-
-    not_set.__name__ = name
-    return namespace().get(name, not_set)
-
-
-def yours(name: str) -> Any:
-    """What the learner's cells have set as `name`; where none has, a function that says so when it is called.
-
-    For cells that go on from an answer: run before it, they end in a sentence rather than in a NameError.
-    """
-
-    def not_set(*_given: Any, **_named: Any) -> Any:
-        raise NotImplementedError(f"no cell has set {name}; run its answer cell first")
-
-    not_set.__name__ = name
-    return namespace().get(name, not_set)
-
-
 def in_notebook() -> bool:
     """True where a cell's value is shown as HTML; elsewhere cards are printed."""
     return getattr(shell(), "kernel", None) is not None
