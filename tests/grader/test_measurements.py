@@ -10,6 +10,7 @@ import pytest
 from grader.answer_key import KEY, Key, grade, reference_answers, worked_solution
 from grader.answer_key.key import THREE_FIGURES, Misconception, ValueKey
 from grader.answer_key.lab_keys import MeasurementKey, Slip
+from grader.answer_key.remeasured import as_they_stood
 from grader.answer_key.solutions import other_inputs, reference_inputs, wrong_inputs
 from grader.answer_key.sources import Source
 from grader.answer_key.worked.solution import STEPS
@@ -161,6 +162,65 @@ def test_a_recording_that_collect_could_not_have_read_costs_its_part(bent: Any) 
 
     assert graded(sound).state == "right"
     assert (graded({**sound, **bent}).score, graded({**sound, **bent}).state) == (0, "unreadable")
+
+
+def test_who_measures_again_after_answering_keeps_what_was_right() -> None:
+    predict()
+    measure(seconds=[4.0, 4.2, 3.9], tokens=32)
+    assert verdicts(8.0)["rate"].state == "right"
+    measure(seconds=[2.0, 2.1, 1.9], tokens=32)
+    assert verdicts(8.0)["rate"].state == "right", "it was worked out from the recording before"
+    assert verdicts(16.0)["rate"].state == "right"
+    assert verdicts(0.0625)["rate"].diagnoses == ("inverted",), "a mistake is told by what is there now"
+    assert verdicts(12.0)["rate"].state == "wrong", "a number of neither"
+    measure(seconds=[0.5, 0.5, 0.5], tokens=32)
+    assert verdicts(8.0)["rate"].state == "right"
+    assert verdicts(8.0)["decode"].diagnoses == ("one_run_copied",), "a recording itself is judged as it is now"
+
+
+def test_what_was_worked_out_from_a_recording_with_a_slip_is_not_right_by_it() -> None:
+    predict()
+    measure(seconds=[4.0, 4.0, 4.0], tokens=32)
+    measure(seconds=[2.0, 2.1, 1.9], tokens=32)
+    assert verdicts(8.0)["rate"].state == "wrong"
+    assert verdicts(16.0)["rate"].state == "right"
+
+
+def test_numbers_of_different_moments_are_not_put_together() -> None:
+    early = {"seconds": [4.0] * 2 + [4.1], "tokens": 32}
+    late = {"seconds": [2.0] * 2 + [2.1], "tokens": 32}
+    recorded = {("X", "decode"): {"fields": late, "place": 3, "earlier": [{"place": 1, "fields": early}]},
+                ("X", "memory"): {"fields": "new", "place": 2, "earlier": [{"place": 0, "fields": "old"}]}}  # fmt: skip
+    data = {"X": {"parts": {name: dict(answer) for (_, name), answer in recorded.items()}}}
+    stood = [tuple(part["fields"] for part in then["X"]["parts"].values()) for then in as_they_stood(data, recorded)]
+    assert stood == [(late, "new"), (early, "new"), (early, "old"), (early, "old")]
+
+
+@pytest.mark.parametrize(
+    "bent",
+    [
+        {"earlier": None}, {"earlier": [{"place": 1}]}, {"place": 1}, {"place": None}, {"earlier": [{"fields": {}, "place": 0}]},
+        {"earlier": [{"fields": {"seconds": [1, 2, 3], "tokens": 64}, "place": n} for n in range(1, 12)], "place": 12},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_earlier_recordings_that_collect_could_not_have_read_cost_the_part(bent: Any) -> None:
+    fields = {"seconds": [1, 2, 3], "tokens": 64}
+    sound = {
+        "kind": "measurement",
+        "first": 1,
+        "fields": fields,
+        "place": 2,
+        "earlier": [{"place": 1, "fields": fields}],
+    }
+    foretold = {"kind": "measurement", "first": 0, "fields": {"tokens_per_s": 100}}
+
+    def state(decode: Any) -> str:
+        data = {"parts": {"predicted": foretold, "decode": decode, "rate": {"kind": "fault", "fault": "placeholder"}}}
+        return grade({MEASURED.id: data})[MEASURED.id].parts["decode"].state
+
+    assert state(sound) == "right"
+    assert state({**sound, **bent}) == "unreadable"
 
 
 def test_the_number_is_never_judged() -> None:

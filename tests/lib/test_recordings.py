@@ -52,8 +52,18 @@ def test_the_last_counts_and_the_first_keeps_its_place(tmp_path: Path) -> None:
     record("L1.lab.decode.predicted", tokens_per_s=100)
     record(NAME, **GOOD)
     record(NAME, **{**GOOD, "tokens": 65})
-    assert (read()["fields"]["tokens"], read()["first"]) == (65, 1)
+    assert (read()["fields"]["tokens"], read()["first"], read()["place"]) == (65, 1, 2)
+    assert read()["earlier"] == [{"place": 1, "fields": GOOD}], "answers may have been worked out from it"
     assert len(json.loads((tmp_path / RECORDINGS_FILE).read_text())["recordings"]) == 3
+
+
+def test_of_what_was_recorded_before_the_latest_ten_of_the_right_form_are_read(tmp_path: Path) -> None:
+    for tokens in range(1, 15):
+        record(NAME, **{**GOOD, "tokens": tokens})
+    stored = json.loads((tmp_path / RECORDINGS_FILE).read_text())
+    stored["recordings"][-2]["fields"] = {"tokens": "changed by hand"}
+    (tmp_path / RECORDINGS_FILE).write_text(json.dumps(stored))
+    assert [entry["fields"]["tokens"] for entry in read()["earlier"]] == list(range(4, 13))
 
 
 def test_numpy_numbers_and_arrays_are_numbers() -> None:

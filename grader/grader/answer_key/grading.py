@@ -18,7 +18,8 @@ from grader.answer_key.key import Answers, ChainKey, ChoiceKey, Key, ValueKey
 from grader.answer_key.keys import KEY
 from grader.answer_key.lab_grading import MALFORMED, grade_lab_part, holds
 from grader.answer_key.lab_keys import MeasurementKey
-from grader.answer_key.measurements import recorded_numbers, well_formed_recording
+from grader.answer_key.measurements import recorded_numbers, well_formed_recording, without_slips
+from grader.answer_key.remeasured import Place, as_they_stood
 from grader.answer_key.values import grade_value, number_in_unit_of
 
 NEEDS_RECORDING = "This is worked out from what you record; record that first."
@@ -71,21 +72,50 @@ def own_recordings(exercise: Exercise, data: Mapping[str, Any]) -> dict[str, flo
 
 
 def _grade_exercise(key: Key, data: Mapping[str, Any], learner: str, class_secret: str | None) -> Verdict:
+    """What is worked out from recordings by those that are there now, or by earlier ones where it earns more by them."""
+    exercise = key.exercise
+    answers = {part.name: _part_data(data.get(exercise.id), part) for part in exercise.parts}
+    done = {
+        part.name: grade_lab_part(key, part, answers, probes(exercise, part, learner, class_secret))
+        for part in exercise.parts
+        if part.kind in LAB_KINDS
+    }
+    stood = as_they_stood(data, dict(_recordings(exercise, data)))
+    verdicts = [Verdict(exercise.id, _with_answers(key, answers, then, learner, done)) for then in stood]
+    return max(verdicts, key=lambda verdict: verdict.score)  # of equals the first, by what is there now
+
+
+def _recordings(exercise: Exercise, data: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """The well-formed recordings of an exercise and of those that it builds on; of earlier ones those without a known slip."""
+    for key in map(KEY.__getitem__, (exercise.id, *exercise.builds_on)):
+        for part in key.exercise.parts:
+            answer = _part_data(data.get(key.exercise.id), part)
+            if answer["kind"] == "measurement":
+                yield (key.exercise.id, part.name), without_slips(key.parts[part.name], answer)
+
+
+def _with_answers(
+    key: Key,
+    answers: Mapping[str, Mapping[str, Any]],
+    data: Mapping[str, Any],
+    learner: str,
+    done: Mapping[str, PartVerdict],
+) -> dict[str, PartVerdict]:
+    """Every part's verdict in order. data: what follow-through and recordings are taken from. done: what needs neither."""
     exercise = key.exercise
     reference = reference_answers(exercise, learner, own_recordings(exercise, data))
     own = {**reference, **dict(_own_answers(exercise, data))}
     right: set[str] = set()
-    answers = {part.name: _part_data(data.get(exercise.id), part) for part in exercise.parts}
     parts = {}
     for part in exercise.parts:
-        if part.kind in LAB_KINDS:
-            parts[part.name] = grade_lab_part(key, part, answers, probes(exercise, part, learner, class_secret))
+        if part.name in done:
+            parts[part.name] = done[part.name]
             continue
         earlier = earlier_answers(key, part.name, exercise.numbers(learner), reference, own, right)
         parts[part.name] = _grade_part(key, part, answers[part.name], learner, earlier)
         if parts[part.name].state == "right" and part.name in own:
             right.add(part.name)
-    return Verdict(exercise.id, parts)
+    return parts
 
 
 def _grade_part(key: Key, part: Part, answer: Mapping[str, Any], learner: str, earlier: Earlier) -> PartVerdict:

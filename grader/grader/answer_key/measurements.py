@@ -11,6 +11,7 @@ from llmserving.exercises.read_recording import read_fields
 from llmserving.exercises.verdict import PartVerdict
 
 from grader.answer_key.lab_keys import Fields, MeasurementKey
+from grader.answer_key.remeasured import well_formed_earlier
 
 MEASURED_FIRST = "measured_before_predicted"
 
@@ -39,9 +40,24 @@ def grade_measurement(
 
 def well_formed_recording(part: Part, answer: Mapping[str, Any]) -> bool:
     """The fields are those that are asked for, in their range: what `record` would have kept."""
-    first, fields = answer["first"], answer["fields"]
+    first, rows = answer["first"], [answer["fields"]]
     in_order = isinstance(first, int) and not isinstance(first, bool) and first >= 0
-    return in_order and isinstance(fields, dict) and read_fields(part, fields).get("fields") == fields
+    if "earlier" in answer:
+        in_order = in_order and well_formed_earlier(answer)
+        rows += [entry["fields"] for entry in answer["earlier"]]
+    return in_order and all(
+        isinstance(fields, dict) and read_fields(part, fields).get("fields") == fields for fields in rows
+    )
+
+
+def without_slips(key: Any, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The recording with those before it that show no known slip. key: a `MeasurementKey`."""
+    if "earlier" not in answer:
+        return answer
+    sound = [
+        entry for entry in answer["earlier"] if not any(slip.holds(entry["fields"]) for slip in key.misconceptions)
+    ]
+    return {**answer, "earlier": sound}
 
 
 def recorded_numbers(part: Part, fields: Fields) -> Iterator[tuple[str, float]]:

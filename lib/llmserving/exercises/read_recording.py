@@ -11,9 +11,15 @@ from llmserving.exercises.plain_values import MOST_ITEMS, NotPlainError, TooLarg
 from llmserving.exercises.recordings import UnreadableRecordings, recordings
 from llmserving.units import format_number
 
+MOST_EARLIER = 10  # recordings of one name, before the last, that are looked at
+
 
 def read_measurement(part: Part) -> Data:
-    """The last recording of that name, and when in the order of all recordings it was first made, or a fault."""
+    """The last recording of that name, and when in the order of all recordings it was first made, or a fault.
+
+    Where it was made more than once, its own place in that order, and those before it, the latest ones: answers may have
+    been worked out from them.
+    """
     try:
         every = recordings()
     except UnreadableRecordings as why:
@@ -21,7 +27,13 @@ def read_measurement(part: Part) -> Data:
     places = [place for place, entry in enumerate(every) if entry["name"] == part.variable]
     if not places:
         return fault("not_recorded")
-    return read_fields(part, every[places[-1]]["fields"], places[0])
+    found = read_fields(part, every[places[-1]]["fields"], places[0])
+    earlier = [
+        {"place": place, "fields": before["fields"]}
+        for place in places[:-1][-MOST_EARLIER:]
+        if (before := read_fields(part, every[place]["fields"]))["kind"] == "measurement"
+    ]
+    return {**found, "place": places[-1], "earlier": earlier} if earlier and found["kind"] == "measurement" else found
 
 
 def read_fields(part: Part, fields: Any, first: int = 0) -> Data:

@@ -17,8 +17,8 @@ from llmserving.units import format_number
 def record(name: Any = None, **fields: Any) -> Shown:
     """Keep numbers of a measurement under a name such as "L1.lab.decode": record(name, seconds=[...], tokens=64).
 
-    They are added to recordings.json beside the notebook; what was recorded before stays, and the last counts. Nothing is
-    kept where the form is off, and the card says what is.
+    They are added to recordings.json beside the notebook; what was recorded before stays. The last counts, and answers that
+    were worked out from one before it stay right. Nothing is kept where the form is off, and the card says what is.
     """
     part = _part_named(name)
     if isinstance(part, str):
