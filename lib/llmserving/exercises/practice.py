@@ -25,15 +25,18 @@ def how_often_it_differs(exercise: Exercise) -> str:
 
 
 def require_shown(asked: Asked, progress: Progress) -> None:
-    """Refused for a practice draw that no card has shown: nobody can have read its question."""
+    """Refused for a practice draw that no card has shown: nobody can have read its question.
+
+    Where nothing is kept, nobody knows what a kernel before this one has shown: any draw may have been.
+    """
     if asked.draw is None:
         return
     for name in asked.ids:
         if not EXERCISES[name].has_practice:
             raise Refused(f"{name} has no practice: {NO_PRACTICE}")
-        # Where nothing is kept, the stored outputs of the lessons may be all that a new kernel's learner has read.
-        shown = max(progress.record(name).practice, 0 if progress.is_kept else 1)
-        if asked.draw == str(int(asked.draw)) and 1 <= int(asked.draw) <= shown:
+        shown = progress.record(name).practice
+        most = shown if progress.is_kept else int(asked.draw)
+        if asked.draw == str(int(asked.draw)) and 1 <= int(asked.draw) <= most:
             continue
         were = (
             f"{name}#1 to {name}#{shown} were"
