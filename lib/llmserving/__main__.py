@@ -14,6 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 where it has an answer, 2 with a sentence on stderr where the question makes no sense.
 
     1 where the question makes sense and not all of the answer could be had; the sentences on stderr say what is missing.
+    130, as shells have it, where it was interrupted.
     """
     parser = argparse.ArgumentParser(prog="python -m llmserving", description="How large language models are served.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -25,6 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError) as refusal:
         print(f"{parser.prog} {asked.command}: {refusal}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"{parser.prog} {asked.command}: stopped before there was an answer", file=sys.stderr)
+        return 130
     words, status = answer if isinstance(answer, tuple) else (str(answer), 0)
     if words:
         print(words)

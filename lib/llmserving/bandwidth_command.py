@@ -71,7 +71,13 @@ def _run(asked: argparse.Namespace) -> str | tuple[str, int]:
 
         return answer(asked)
     vendor_of("", asked.gpu, asked.vendor_bandwidth)  # a name that is not known is told before anything is measured
-    report = recorded(asked.recorded) if asked.recorded else _measured(asked)
+    shown = recorded(asked.recorded) if asked.recorded else None
+    device = asked.device if shown is None else shown.machine.device
+    if asked.gpu is not None and device == "cpu":
+        raise ValueError(
+            f"--gpu {asked.gpu} is no figure of a processor; --vendor-bandwidth GB/S gives the processor's own"
+        )
+    report = shown or _measured(asked)
     if isinstance(report, str):
         print(report, file=sys.stderr)
         return "", 1

@@ -178,6 +178,20 @@ def test_too_little_memory_makes_the_buffer_smaller_and_says_so() -> None:
         plan_buffer("cpu", 64 * MiB, 50 * KiB)
 
 
+def test_a_buffer_that_was_asked_for_and_does_not_fit_is_refused_before_anything_is_measured() -> None:
+    with pytest.raises(MemoryError, match="nothing was measured: a buffer of 101 MiB is more than half of the 200 MiB"):
+        plan_buffer("cpu", 4 * MiB, 200 * MiB, 101 * MiB)
+    assert plan_buffer("cpu", 4 * MiB, 200 * MiB, 96 * MiB).num_bytes == 96 * MiB
+
+
+def test_weights_that_cannot_fit_are_refused_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    from llmserving.bandwidth import suite
+
+    monkeypatch.setattr(suite, "available_memory", lambda: 4 * GiB)
+    with pytest.raises(MemoryError, match="nothing was measured: weights of 131,072 by 131,072 need 262,144 MiB"):
+        suite.measure_machine("cpu", ["roofline"], size=131072, clock=FakeClock())
+
+
 def test_a_buffer_that_was_asked_for_is_warned_of_when_it_is_small() -> None:
     plan = plan_buffer("cpu", 64 * MiB, 8 * GiB, 12 * MiB)
     assert plan.num_bytes == 12 * MiB

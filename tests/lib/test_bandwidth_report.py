@@ -366,6 +366,21 @@ def test_without_torch_it_says_so_and_still_shows_what_is_recorded() -> None:
     assert said[2:] == [*recorded_names(), *[name for name in said[2:-1] if name.endswith("-decode")], "0"]
 
 
+def test_an_interrupted_command_says_so_and_has_the_status_that_shells_give_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    need_torch()
+    monkeypatch.setattr("llmserving.bandwidth.suite.measure_machine", stopped)
+    assert run(capsys, "--only", "memory") == (
+        130,
+        "",
+        "python -m llmserving bandwidth: stopped before there was an answer\n",
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -378,6 +393,8 @@ def test_without_torch_it_says_so_and_still_shows_what_is_recorded() -> None:
         (("--samples", "0"), "samples is the least number of samples"),
         (("--device", "tpu"), "device is 'cpu' or 'cuda', but got 'tpu'"),
         (("--gpu", "h20"), "there is no GPU 'h20'"),
+        (("--gpu", "h100-80gb"), "--gpu h100-80gb is no figure of a processor"),
+        (("--recorded", "xeon-vm-2-cores", "--gpu", "h100-80gb"), "--gpu h100-80gb is no figure of a processor"),
         (("--vendor-bandwidth", "0"), "vendor_bandwidth is"),
         (("--figure", "roof.pdf"), "--figure writes .svg or .png, but got 'roof.pdf'"),
         (("--compare", "a.json"), "expected 2 arguments"),

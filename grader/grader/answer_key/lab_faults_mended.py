@@ -179,8 +179,8 @@ FIR = mended(
         (
             "seats_ignored",
             scheduled.FirSeatsIgnored,
-            "Nobody is promised a seat any more, so none can be lost, and nothing keeps more from being let in than was "
-            "meant to be.",
+            "Seats keep nobody out any more, so none is missed when it is lost, and nothing keeps more from being let in than "
+            "was meant to be.",
         ),
     ),
 )

@@ -33,9 +33,9 @@ class BufferPlan:
 
 
 def plan_buffer(device: str, cache_bytes: int | None, available_bytes: int | None, asked: Any = None) -> BufferPlan:
-    """A buffer of `asked` bytes, or of at least four caches; never more than half of what is free, and says so.
+    """A buffer of `asked` bytes, or of at least four caches, or of half of what is free where that is less, and says so.
 
-    MemoryError where not even two windows fit.
+    MemoryError where not even two windows fit, and where what was asked for is more than half of what is free.
     """
     remarks = []
     cache = cache_bytes
@@ -52,6 +52,11 @@ def plan_buffer(device: str, cache_bytes: int | None, available_bytes: int | Non
         wanted = arguments.count("buffer", "the bytes of the buffer", asked, at_least=2 * UNIT)
     num_bytes = wanted
     if available_bytes is not None and wanted > MOST_OF_MEMORY * available_bytes:
+        if asked is not None:
+            raise MemoryError(
+                f"nothing was measured: a buffer of {format_bytes(wanted, 'MiB')} is more than half of the "
+                f"{format_bytes(available_bytes, 'MiB')} that are free"
+            )
         num_bytes = int(MOST_OF_MEMORY * available_bytes)
         remarks.append(
             f"too little memory: the buffer is {format_bytes(num_bytes, 'MiB')} instead of "

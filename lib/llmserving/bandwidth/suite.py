@@ -16,6 +16,7 @@ from llmserving.bandwidth.results import BandwidthReport
 from llmserving.timing.clocks import Clock, HostClock
 from llmserving.timing.samples import LEAST_SAMPLES
 from llmserving.timing.threads import torch_threads
+from llmserving.units import format_bytes
 
 SIZES = {"cpu": 2048, "cuda": 8192}
 PEAK_SIZES = {"cpu": 1024, "cuda": 8192}
@@ -45,11 +46,13 @@ def measure_machine(
     threads = arguments.count("threads", "the number of threads that work", threads)
     samples = arguments.count("samples", "the least number of samples", samples)
     machine, torch = this_machine(device), need_torch()
-    plan = plan_buffer(device, machine.cache_bytes, _available(device, torch), buffer_bytes)
+    available = _available(device, torch)
+    plan = plan_buffer(device, machine.cache_bytes, available, buffer_bytes)
     clock = clock or _clock(device, threads, torch)
     weights = SIZES[device] if size is None else arguments.count("size", "the rows of square weights", size)
     if weights % 128:
         raise ValueError(f"size is a multiple of 128, for whole groups of quantized weights, but got {weights}")
+    _require_room(weights, available)
     session = Session(machine, clock, plan, weights, min(weights, PEAK_SIZES[device]), samples)
     with torch_threads(torch, threads), torch.no_grad():
         for part in dict.fromkeys(parts):
@@ -67,6 +70,16 @@ def measure_machine(
         remarks=(*plan.remarks, *_crowded(machine, threads)),
         skipped=tuple(session.skipped),
     )
+
+
+def _require_room(size: int, available_bytes: int | None) -> None:
+    """MemoryError where two float32 copies of the weights, and a reference in float64, are more than what is free."""
+    needed = size**2 * (2 * 4 + 8)
+    if available_bytes is not None and needed > available_bytes:
+        raise MemoryError(
+            f"nothing was measured: weights of {size:,} by {size:,} need {format_bytes(needed, 'MiB')} with their copy and "
+            f"what they are checked against, and {format_bytes(available_bytes, 'MiB')} are free"
+        )
 
 
 def _clock(device: str, threads: int, torch: Any) -> Clock:
