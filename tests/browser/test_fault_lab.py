@@ -51,7 +51,7 @@ def test_a_broken_allocator_is_stepped_through_to_the_rule_that_it_breaks(fault_
     fault_lab.run("lab5b-1-answer")
     expect(fault_lab.run("lab5b-1-check")).to_contain_text("LAB5B.1 · not answered yet")
     card = fault_lab.run_in_own_cell(WRONG)
-    expect(card).to_contain_text("The request that ends is counted among the holders")
+    expect(card).to_contain_text("Blocks that nobody else holds never come back")
     fault_lab.press("Escape", "End")
     output = fault_lab.run_in_own_cell(STEP_THROUGH)
     figure, sentence = output.get_by_role("img"), output.get_by_role("status")

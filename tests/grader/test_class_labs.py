@@ -208,7 +208,7 @@ def test_a_mistake_costs_its_points_and_is_named(graded: Any) -> None:
 def test_the_learner_reads_the_sentence_on_the_mistake(graded: Any) -> None:
     root, _, _ = graded
     assert "That counts the latent twice, as if it were a key and a value." in feedback(root, "wrong", "LAB2.1")
-    assert "The request that ends is counted among the holders" in feedback(root, "wrong", "LAB5B.1")
+    assert "Blocks that nobody else holds never come back" in feedback(root, "wrong", "LAB5B.1")
 
 
 def test_what_is_damaged_costs_itself_and_is_told(graded: Any) -> None:

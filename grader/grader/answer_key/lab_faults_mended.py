@@ -20,8 +20,8 @@ ASH = mended(
         (
             "counts_itself",
             paged.AshCountsItself,
-            "The request that ends is counted among the holders, so its own blocks look held and never come back. Take its "
-            "table out first, or allow for it.",
+            "Blocks that nobody else holds never come back. Either the request that ends is itself counted among the "
+            "holders, or the test keeps the wrong ones.",
         ),
         (
             "table_left",
@@ -181,6 +181,12 @@ FIR = mended(
             scheduled.FirSeatsIgnored,
             "Seats keep nobody out any more, so none is missed when it is lost, and nothing keeps more from being let in than "
             "was meant to be.",
+        ),
+        (
+            "fewer_seats_promised",
+            scheduled.FirTwoSeats,
+            "Fewer seats are promised than the tokens take. That puts the end off; what is lost with each that is sent back "
+            "is still lost.",
         ),
     ),
 )

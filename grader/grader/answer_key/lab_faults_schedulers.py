@@ -52,3 +52,8 @@ class FirSeatsIgnored(Fir):
         sequence = engine.admit()
         self.seats_of[sequence.request.id] = []
         engine.prefill(sequence, sequence.left)
+
+
+class FirTwoSeats(Fir):
+    def seats_for(self, sequence: Any) -> int:
+        return 2

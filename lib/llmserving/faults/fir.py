@@ -41,6 +41,7 @@ class Fir:
         """The first that waits gets seats, and its prompt is computed in this step."""
         sequence = engine.admit()
         needed = self.seats_for(sequence)
+        assert needed * self.seat_tokens >= int(sequence.request.tokens), f"{needed} seats do not hold its tokens"
         seats, self.free_seats = self.free_seats[:needed], self.free_seats[needed:]
         held = {seat for others in self.seats_of.values() for seat in others}
         assert len(set(seats) - held) == needed, f"of the seats {seats} one was promised already"
