@@ -78,7 +78,7 @@ def _is_recording(entry: Any) -> bool:
 
 
 def _set_aside(path: Path) -> str:
-    kept = next(name for n in range(1, 10_000) if not (name := path.with_suffix(f".unreadable-{n}.json")).exists())
+    kept = session.unreadable_name(path)
     os.replace(path, kept)
     return kept.name
 

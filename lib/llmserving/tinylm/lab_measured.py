@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from llmserving.quantization import channel_magnitude, error_by_channel, quantize_tensor
+from llmserving.quantization.awq import scale_for
 from llmserving.tinylm.missing import OWN, need
 from llmserving.tinylm.texts import held_out_text
 
@@ -107,8 +108,7 @@ def library_round_trip(weight: Any, bits: int, group_size: int | None = None) ->
 
 def library_scales(inputs: Any, alpha: float) -> Vector:
     """mean |x|^alpha of each channel [in], over the root of the largest times the smallest."""
-    powers = np.asarray(channel_magnitude(inputs)) ** alpha
-    return np.asarray(powers / np.sqrt(powers.max() * powers.min()))
+    return np.asarray(scale_for(np.asarray(channel_magnitude(inputs)), alpha))
 
 
 def _matrix(model: LanguageModel) -> Any:
