@@ -57,7 +57,7 @@ MISTAKES: dict[str, tuple[str, str, float]] = {
     "LAB4.4": ("budget_gib", "whole_memory", 5),
     "LAB5A.1": ("levers", "pieces_too_long", 5),
     "LAB5A.2": ("levers", "bought_out", 5),
-    "LAB5A.3": ("levers", "batching_for_one", 5),
+    "LAB5A.3": ("levers", "batching_for_one", 7),  # it keeps one of the two promises, and earns that one's share
     "LAB5B.1": ("mended", "counts_itself", 2),
     "LAB5B.2": ("mended", "now_early", 2),
     "LAB5B.3": ("mended", "still_stale", 2),
@@ -77,7 +77,7 @@ DAMAGES = {
     ),
     "LAB3A.2": (
         "class PagedKV:\n    def __init__(self, num_blocks, block_size):\n        raise SystemExit('enough')",
-        "stopped with SystemExit: enough",
+        "PagedKV(6, 4) stopped with a bug, SystemExit: enough, in __init__, line",
     ),
     "LAB3A.4": (
         "import os\n\n\ndef block_names(prompts, block_size):\n    os._exit(1)",
