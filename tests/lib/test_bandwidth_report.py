@@ -465,6 +465,9 @@ def test_what_is_recorded_has_date_and_command_and_right_results() -> None:
         assert found.command.startswith("python -m llmserving bandwidth")
         assert found.origin == "recorded"
         assert all(m.result_is_right for m in (*found.measurements, *found.sweep))
+        memory = [m for m in found.measurements if m.operation in ("read", "write", "copy", "triad")]
+        assert len(memory) == 4
+        assert all(m.cache_bytes is not None and m.buffer_bytes >= 4 * m.cache_bytes for m in memory)
         assert "recorded" in told(found)
     with pytest.raises(ValueError, match="there is no record"):
         recorded("none")
