@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import math
 import re
@@ -34,6 +35,17 @@ def graded(exercise: Exercise, learner: str, parts: dict[str, Any]) -> Any:
     return KEY[exercise.id].grade(as_answers(exercise, parts), learner)
 
 
+@functools.cache
+def graded_mistakes(exercise_id: str, learner: str) -> list[tuple[Any, Any]]:
+    """Each named mistake, and the verdict on its part where all else is right."""
+    exercise = EXERCISES[exercise_id]
+    right = reference_inputs(exercise, learner)
+    return [
+        (wrong, graded(exercise, learner, {**right, wrong.part: wrong.written}).parts[wrong.part])
+        for wrong in wrong_inputs(exercise, learner)
+    ]
+
+
 def learners_of(exercise: Exercise) -> list[str]:
     """Code is tried on many inputs as it is, so a few draws of it are many."""
     return LEARNERS[:3] if exercise.lab else LEARNERS
@@ -61,9 +73,7 @@ def test_an_untouched_exercise_scores_nothing_and_says_why(exercise: Exercise) -
 @every_exercise
 def test_each_named_mistake_fails_with_its_own_name_and_sentence(exercise: Exercise) -> None:
     for learner in learners_of(exercise):
-        right = reference_inputs(exercise, learner)
-        for wrong in wrong_inputs(exercise, learner):
-            part = graded(exercise, learner, {**right, wrong.part: wrong.written}).parts[wrong.part]
+        for wrong, part in graded_mistakes(exercise.id, learner):
             assert wrong.name in part.diagnoses, (learner, wrong)
             assert wrong.sentence in part.message
             assert part.reread
@@ -76,7 +86,11 @@ def test_each_named_mistake_fails_with_its_own_name_and_sentence(exercise: Exerc
 @every_exercise
 def test_each_named_mistake_can_be_told_on_some_draw(exercise: Exercise) -> None:
     """A mistake that gives the right number everywhere would be no mistake."""
-    seen = {(wrong.part, wrong.name) for learner in learners_of(exercise) for wrong in wrong_inputs(exercise, learner)}
+    seen = {
+        (wrong.part, wrong.name)
+        for learner in learners_of(exercise)
+        for wrong, _ in graded_mistakes(exercise.id, learner)
+    }
     for name, key in KEY[exercise.id].parts.items():
         assert {(name, mistake.name) for mistake in mistakes_of(key)} <= seen
 
@@ -86,9 +100,7 @@ def test_each_named_mistake_stands_alone_on_some_draw(exercise: Exercise) -> Non
     """Two that always give the same number are one diagnosis; two that always came together would have to be merged."""
     alone = set()
     for learner in learners_of(exercise):
-        right = reference_inputs(exercise, learner)
-        for wrong in wrong_inputs(exercise, learner):
-            part = graded(exercise, learner, {**right, wrong.part: wrong.written}).parts[wrong.part]
+        for wrong, part in graded_mistakes(exercise.id, learner):
             if part.diagnoses == (wrong.name,):
                 alone.add((wrong.part, wrong.name))
     for name, key in KEY[exercise.id].parts.items():
@@ -445,8 +457,7 @@ def test_no_message_for_a_wrong_answer_holds_the_right_one(exercise: Exercise) -
     for learner in learners_of(exercise):
         given_text = statement_markdown(exercise, learner)
         right = reference_inputs(exercise, learner)
-        for wrong in wrong_inputs(exercise, learner):
-            part = graded(exercise, learner, {**right, wrong.part: wrong.written}).parts[wrong.part]
+        for wrong, part in graded_mistakes(exercise.id, learner):
             message = re.sub(r"`[^`]*`|\(\d\)|one of \d mistakes", "", part.message)
             key = KEY[exercise.id].parts[wrong.part]
             if isinstance(key, ValueKey):

@@ -11,6 +11,7 @@ import hashlib
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from llmserving.units import format_number
@@ -55,8 +56,15 @@ class Draw:
     sample: Callable[[random.Random], Numbers] | None = None
     keeps_the_point: Callable[[Numbers], bool] = lambda numbers: True
     variants: tuple[Numbers, ...] = ()
+    _drawn: dict[str, Numbers] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def numbers(self, learner: str) -> Numbers:
+        """Drawn once: grading asks for the same numbers many times, and some draws try hundreds before they keep one."""
+        if learner not in self._drawn:
+            self._drawn[learner] = MappingProxyType(dict(self._draw(learner)))
+        return self._drawn[learner]
+
+    def _draw(self, learner: str) -> Numbers:
         if self.variants:
             return self._in_turn(learner)
         if learner == DEFAULT_LEARNER or self.sample is None:
