@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from pathlib import Path
 
@@ -22,6 +23,11 @@ def course(tmp_path: Path) -> Path:
 
 def run(*arguments: str) -> int:
     return cli.main(arguments)
+
+
+def test_no_command_waits_for_a_grammar_that_nothing_here_reads() -> None:
+    """It took seconds in each process that reads a notebook: every command, and JupyterLab. See constraints.txt."""
+    assert importlib.util.find_spec("rfc3987_syntax") is None
 
 
 def test_init_makes_a_class_folder_once(tmp_path: Path, course: Path, capsys: pytest.CaptureFixture[str]) -> None:
