@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import linecache
 import sys
 import textwrap
 import types
@@ -94,9 +95,13 @@ def _unwrapped(thing: Any) -> Any:
 
 
 def _source(function: types.FunctionType) -> str:
+    """As inspect.getsource gives it, which also looks for the module: among thousands, for each method anew."""
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     try:
-        return textwrap.dedent(inspect.getsource(function.__code__))
-    except (OSError, TypeError, IndentationError, SyntaxError):
+        return textwrap.dedent("".join(inspect.getblock(lines)))
+    except (IndentationError, SyntaxError):
         return ""
 
 

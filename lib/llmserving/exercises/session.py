@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 import sys
 from collections.abc import Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +100,14 @@ def in_notebook() -> bool:
 
 def answer_key() -> Any | None:
     """The module that holds the answer key, or None where none is installed. Never imported by name from here."""
-    found = next(iter(entry_points(group="llmserving.answer_key")), None)
+    found = _key_entry()
     return None if found is None else found.load()
+
+
+@functools.cache
+def _key_entry() -> EntryPoint | None:
+    """Looked up once: every installed distribution is read for it, and a key does not come or go while a session runs."""
+    return next(iter(entry_points(group="llmserving.answer_key")), None)
 
 
 def shell() -> Any:
