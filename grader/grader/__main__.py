@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from llmserving.reader_may_leave import reader_may_leave
 
 from grader import commands
+from grader.course import level_name
 from grader.errors import UserError
 
 
@@ -54,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     one.set_defaults(run=commands.run_render)
 
     one = add("release", parents=[in_class], help="make the student version of levels")
-    one.add_argument("levels", nargs="+", metavar="LEVEL")
+    one.add_argument("levels", nargs="+", type=level_name, metavar="LEVEL")
     one.add_argument("--roster", metavar="FILE", help="one copy a learner, with numbers of their own")
     one.add_argument(
         "--own-words", type=float, metavar="POINTS",
@@ -63,18 +64,18 @@ def parser() -> argparse.ArgumentParser:
     one.set_defaults(run=commands.run_release)
 
     one = add("solutions", parents=[in_class], help="open the worked solutions of released levels")
-    one.add_argument("levels", nargs="+", metavar="LEVEL")
+    one.add_argument("levels", nargs="+", type=level_name, metavar="LEVEL")
     one.add_argument(
         "--roster", metavar="FILE", help="only for these learners (default: all who have a copy of their own)"
     )
     one.set_defaults(run=commands.run_solutions)
 
     one = add("grade", parents=[in_class], help="grade what was handed in, and write the feedback")
-    one.add_argument("levels", nargs="+", metavar="LEVEL")
+    one.add_argument("levels", nargs="+", type=level_name, metavar="LEVEL")
     one.set_defaults(run=commands.run_grade)
 
     one = add("report", parents=[in_class], help="a line for each learner and exercise of a level")
-    one.add_argument("level", metavar="LEVEL")
+    one.add_argument("level", type=level_name, metavar="LEVEL")
     one.set_defaults(run=commands.run_report)
 
     one = add("export", parents=[in_class], help="write the gradebook as CSV")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from llmserving.exercises.course import LEVELS
 
 from grader.errors import UserError
 
@@ -44,6 +45,11 @@ def course_files(notebooks: Path) -> list[Path]:
     """Every notebook of the course, relative to `notebooks`, START_HERE first."""
     found = pages_in(notebooks) + [path for level in levels_in(notebooks) for path in notebooks_in(notebooks / level)]
     return [path.relative_to(notebooks) for path in found]
+
+
+def level_name(given: str) -> str:
+    """A level as the course writes it, from a word of the command line: L1 for l1; another word stays as it is."""
+    return next((level.name for level in LEVELS if level.name.casefold() == given.strip().casefold()), given)
 
 
 def require_level(name: str, known: Iterable[str]) -> str:

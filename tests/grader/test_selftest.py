@@ -257,8 +257,8 @@ def test_an_instructor_s_solution_that_is_wrong_fails_and_the_command_says_so(
 
 
 def test_a_level_that_does_not_exist_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert selftest.main(["L9"]) == 2
-    assert "there is no level 'L9' here" in capsys.readouterr().err
+    assert selftest.main(["l9"]) == 2
+    assert "there is no level 'l9' here" in capsys.readouterr().err
 
 
 def test_the_answer_cell_is_filled_where_its_dots_stand() -> None:

@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-from llmserving import another, check, hint, placement, recall, status
-from llmserving.exercises import EXERCISES, GROUPS, learner, session
+from llmserving import another, check, hint, own_words, placement, recall, solution, status
+from llmserving.exercises import EXERCISES, GROUPS, collect, learner, session
 from llmserving.exercises.attempts import Record
 from llmserving.exercises.card import VERDICT_MIME
+from llmserving.exercises.catalogue import id_meant
 from llmserving.exercises.progress import Progress
 from traitlets.config import Config
 
@@ -102,7 +103,8 @@ def test_an_answer_may_be_given_in_the_call() -> None:
     ("call", "said"),
     [
         (lambda: check("L9.9"), "there is no exercise 'L9.9'; did you mean"),
-        (lambda: check("l2.1"), "did you mean L2.1"),
+        (lambda: check("l2.9"), "there is no exercise 'l2.9'; did you mean L"),
+        (lambda: check(" "), "there is no exercise ' '; ids are such as L2.1"),
         (lambda: check(2.1), "an exercise is named by text such as 'L2.1', but got 2.1"),
         (lambda: check(["L2.1"]), "named by text such as 'L2.1'"),
         (lambda: check("L2.3", 26, 13), "L2.3 has 4 parts (fp16_gb, int8_gb, int4_gb, shrink), but got 2 answers"),
@@ -116,7 +118,7 @@ def test_an_answer_may_be_given_in_the_call() -> None:
         (lambda: another("L2.1#2"), "ask for another('L2.1'), without the #"),
         (lambda: recall("L2.1#2"), "ask for recall('L2.1'), without the #"),
         (lambda: recall("SC99"), "there is no exercise 'SC99'; did you mean"),
-        (lambda: recall("l2"), "there is no level 'l2'; there is L1, L2"),
+        (lambda: recall("l9"), "there is no level 'l9'; there is L1, L2"),
         (lambda: recall("L2", ["SC6"]), "named by text such as 'L2.1', but got ['SC6']"),
         (lambda: placement(learner="../ada"), "a learner id is 1 to 64 letters"),
     ],
@@ -127,6 +129,29 @@ def test_a_call_that_makes_no_sense_gets_a_sentence(
     result = call()
     assert said in capsys.readouterr().out + repr(result)
     assert not isinstance(result, float) or result == 0.0
+
+
+def test_a_name_in_small_letters_or_between_spaces_is_the_exercise_that_it_can_only_mean(
+    answers: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [*EXERCISES, *GROUPS]
+    assert all(id_meant(f" {name.lower()} ") == name for name in names), "no two ids differ in case alone"
+    answers["L2_1_kv_gb"] = 1.07
+    assert check(" l2.1 ") == check("L2.1") == 2.0
+    assert "L2.1 · right" in capsys.readouterr().out
+    assert repr(another("l2.1")).startswith("L2.1#1 · practice")
+    assert check(" l2.1#1 ", 1.07).cards[0].heading.startswith("L2.1#1 · ")
+    assert [card.heading[:3] for card in check("l1.CACHE").cards] == ["TF3", "SE1", "SE2"]
+    for told, heading in (
+        (hint("l2.1\n"), "L2.1 · hint"),
+        (recall("sc6"), "SC6#1 · recall from L2"),
+        (recall(" l2 "), "recall from L1"),
+        (solution("l2.1"), "L2.1 · worked solution"),
+        (own_words("wh1"), "WH1 · in your own words"),
+    ):
+        assert heading in repr(told)
+    assert "ask for another('L2.1'), without the #" in repr(another("l2.1#1"))
+    assert collect("l2.1", answers)["exercise"] == "L2.1"
 
 
 def test_a_learner_id_in_the_environment_that_names_no_folder_gets_a_sentence(

@@ -48,6 +48,12 @@ def test_what_is_recorded_is_read_back_and_shown(tmp_path: Path) -> None:
     assert entry["at"].endswith("+00:00")
 
 
+def test_a_name_in_small_letters_is_the_recording_that_it_can_only_mean() -> None:
+    assert "L1.lab.decode · recorded" in repr(record(" l1.LAB.decode ", **GOOD))
+    assert "L1.lab.decode · nothing was recorded" in repr(record("l1.lab.decode", tokens=64))
+    assert read() == {"kind": "measurement", "first": 0, "fields": GOOD}
+
+
 def test_the_last_counts_and_the_first_keeps_its_place(tmp_path: Path) -> None:
     record("L1.lab.decode.predicted", tokens_per_s=100)
     record(NAME, **GOOD)

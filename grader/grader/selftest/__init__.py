@@ -15,7 +15,7 @@ from pathlib import Path
 from llmserving.exercises.course import LEVELS
 from llmserving.exercises.draws import DEFAULT_LEARNER
 
-from grader.course import find_notebooks, notebooks_in, require_level
+from grader.course import find_notebooks, level_name, notebooks_in, require_level
 from grader.errors import UserError
 from grader.selftest.item_list import item_table, list_items, list_labs
 from grader.selftest.tally import Tally
@@ -40,7 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m grader selftest", description="Grade the reference and every mistake."
     )
-    parser.add_argument("levels", nargs="*", metavar="LEVEL", help="levels to test; all where none is named")
+    parser.add_argument("levels", nargs="*", type=level_name, metavar="LEVEL", help="levels to test; all where none is named"
+    )
     parser.add_argument(
         "--learners", type=int, default=5, metavar="N", help="draws beside the course's own (default: 5)"
     )

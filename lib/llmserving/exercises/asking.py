@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 from llmserving.exercises import session
-from llmserving.exercises.catalogue import EXERCISES, GROUPS, unknown_id
+from llmserving.exercises.catalogue import EXERCISES, GROUPS, id_meant, unknown_id
 from llmserving.exercises.collect import collect, data_of_answer
 from llmserving.exercises.draws import PRACTICE_MARK
 from llmserving.exercises.exercise import CODE_KINDS
 
-_PRACTICE = re.compile(r"(.+)#(\d{1,9})")
+_PRACTICE = re.compile(r"(.+)#(\d{1,9})\s*")
 
 
 class Refused(Exception):
@@ -27,15 +27,20 @@ def whose(learner: str | None) -> str:
 
 
 class Asked:
-    """What a name such as 'L2.1', 'L1.cache' or 'L2.1#3' refers to: exercises, and whose numbers they take."""
+    """What a name such as 'L2.1', 'L1.cache' or 'L2.1#3' refers to: exercises, and whose numbers they take.
+
+    name: of the exercise or the group, without the number of a draw, as the course writes it.
+    """
 
     def __init__(self, name: Any, learner: str | None) -> None:
         practice = _PRACTICE.fullmatch(name) if isinstance(name, str) else None
         base = practice.group(1) if practice else name
-        if not isinstance(base, str) or (base not in GROUPS and base not in EXERCISES):
+        meant = id_meant(base)
+        if meant is None:
             raise Refused(unknown_id(base))
         own = whose(learner)
-        self.ids = (base,) if base in EXERCISES else GROUPS[base]
+        self.name = meant
+        self.ids = (meant,) if meant in EXERCISES else GROUPS[meant]
         self.draw = practice.group(2) if practice else None
         self.learner = f"{own}{PRACTICE_MARK}{self.draw}" if self.draw else own
 

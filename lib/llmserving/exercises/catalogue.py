@@ -63,10 +63,18 @@ for _exercise in EXERCISES.values():
 NOTEBOOK_OF: dict[str, str] = {exercise.id: f"{exercise.notebook}.ipynb" for exercise in EXERCISES.values()}
 
 
+def id_meant(name: object) -> str | None:
+    """The id of an exercise or a group that `name` can only mean, in capitals or not; None where there is none."""
+    if not isinstance(name, str):
+        return None
+    return next((one for one in (*EXERCISES, *GROUPS) if one.casefold() == name.strip().casefold()), None)
+
+
 def exercise_named(exercise_id: str) -> Exercise:
     """The exercise of that id; KeyError with the nearest ids where there is none."""
-    if isinstance(exercise_id, str) and exercise_id in EXERCISES:
-        return EXERCISES[exercise_id]
+    meant = id_meant(exercise_id)
+    if meant in EXERCISES:
+        return EXERCISES[meant]
     raise KeyError(unknown_id(exercise_id))
 
 

@@ -85,9 +85,9 @@ def another(exercise_id: Any = None) -> Shown:
     def cards() -> list[Card]:
         asked = Asked(exercise_id, None)
         if asked.practice:
-            raise Refused(f"ask for another({exercise_id.split('#')[0]!r}), without the # and its number")
+            raise Refused(f"ask for another({asked.name!r}), without the # and its number")
         if not all(EXERCISES[name].has_practice for name in asked.ids):
-            raise Refused(f"{exercise_id} has no practice: {NO_PRACTICE}")
+            raise Refused(f"{asked.name} has no practice: {NO_PRACTICE}")
         exercises = [EXERCISES[name] for name in asked.ids]
         return [
             practice_card(one, asked.learner, PROGRESS.note_practice(one.id), "practice", how_often_it_differs(one))

@@ -34,7 +34,7 @@ def own_words(exercise_id: Any = None) -> Any:
         except Refused as refusal:
             closed.append(Card(f"{name} · in your own words · closed", "plain", (f"{refusal}.",)))
     if not open_now and not closed:
-        return Shown(Card("Nothing to show", "plain", (f"{exercise_id} asks for no reason in your own words.",)))
+        return Shown(Card("Nothing to show", "plain", (f"{asked.name} asks for no reason in your own words.",)))
     return _with_boxes(open_now, closed) or Shown(*(checklist_card(*one) for one in open_now.items()), *closed)
 
 

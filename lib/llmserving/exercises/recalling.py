@@ -81,21 +81,22 @@ def end_of_level(closed_before: set[str], closed_now: set[str]) -> str | None:
 
 def _level_named(name: Any) -> Level | None:
     """The level of that name; None for what is no name of a level; Refused for the name of one that there is not."""
-    if not isinstance(name, str) or not re.fullmatch(r"[Ll]\d+", name):
+    if not isinstance(name, str) or not re.fullmatch(r"[Ll]\d+", name.strip()):
         return None
     levels = {level.name: level for level in LEVELS}
-    if name not in levels:
+    meant = name.strip().upper()
+    if meant not in levels:
         raise Refused(f"there is no level {name!r}; there is {', '.join(levels)}")
-    return levels[name]
+    return levels[meant]
 
 
 def _exercises_named(name: Any) -> list[Exercise]:
     asked = Asked(name, None)
     if asked.practice:
-        raise Refused(f"ask for recall({name.split('#')[0]!r}), without the # and its number")
+        raise Refused(f"ask for recall({asked.name!r}), without the # and its number")
     exercises = [EXERCISES[exercise_id] for exercise_id in asked.ids]
     if not all(exercise.has_practice for exercise in exercises):
-        raise Refused(f"{name} is not asked again: {NO_PRACTICE}")
+        raise Refused(f"{asked.name} is not asked again: {NO_PRACTICE}")
     return exercises
 
 

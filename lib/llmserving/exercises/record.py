@@ -25,18 +25,19 @@ def record(name: Any = None, **fields: Any) -> Shown:
         return Shown(Card("Nothing was recorded", "plain", (part,)))
     kept, off = checked_fields(part, fields)
     if off:
-        return Shown(Card(f"{name} · nothing was recorded", "plain", tuple(off)))
+        return Shown(Card(f"{part.variable} · nothing was recorded", "plain", tuple(off)))
     warning = keep(part.variable, kept)
     rows = tuple((field.name, _shown(kept[field.name]), field.unit) for field in part.fields)
     paragraphs = (warning,) if warning else ()
-    return Shown(Card(f"{name} · recorded", "plain", paragraphs, (("what", "recorded", "unit"), *rows)))
+    return Shown(Card(f"{part.variable} · recorded", "plain", paragraphs, (("what", "recorded", "unit"), *rows)))
 
 
 def _part_named(name: Any) -> Part | str:
     """The part that is recorded under this name, or why there is none."""
     parts = {part.variable: part for one in EXERCISES.values() for part in one.parts if part.kind == "measurement"}
-    if isinstance(name, str) and name in parts:
-        return parts[name]
+    meant = {one.casefold(): part for one, part in parts.items()}
+    if isinstance(name, str) and (part := meant.get(name.strip().casefold())):
+        return part
     if not isinstance(name, str):
         return f"A recording is named by text, such as record({min(parts)!r}, ...), but got {type_name(name)}."
     near = difflib.get_close_matches(name, parts, n=3, cutoff=0.4) or sorted(parts)
