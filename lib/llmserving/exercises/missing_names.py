@@ -6,7 +6,6 @@ Whoever comes back after a break runs one cell of many, and the kernel knows not
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from llmserving.exercises import session
 from llmserving.exercises.catalogue import EXERCISES
@@ -37,29 +36,3 @@ def said_of_missing(name: str | None) -> str | None:
     if name in CALLS:
         return f"{name} is a call of the course that this notebook has not imported yet:\nfrom llmserving import {name}"
     return None
-
-
-def tell_missing_names() -> None:
-    """From now on in this notebook; elsewhere, and where errors are handled in another way already, nothing changes."""
-    shell = session.shell()
-    if session.in_notebook() and not shell.custom_exceptions:
-        shell.set_custom_exc((NameError,), _tell)
-
-
-def _tell(
-    shell: Any, kind: type[BaseException], error: NameError, trace: Any, tb_offset: int | None = None
-) -> list[str] | None:
-    last = trace
-    while last.tb_next is not None:
-        last = last.tb_next
-    in_the_cell_itself = last.tb_frame.f_code.co_name == "<module>"
-    said = said_of_missing(error.name) if kind is NameError else None
-    if said is None and not in_the_cell_itself:
-        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
-        return None
-    lines = [said] if said else [
-        f"{error.name} is not set (line {last.tb_lineno} of this cell).\nIf a cell above sets it, run that one first, or all "
-        f"above by {RUN_ABOVE}.",
-    ]  # fmt: skip
-    shell._showtraceback(kind, error, lines)  # what IPython itself shows an error with
-    return lines

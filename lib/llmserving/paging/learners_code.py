@@ -11,6 +11,7 @@ import linecache
 import opcode
 import sysconfig
 from pathlib import Path
+from types import TracebackType
 
 NOT_WRITTEN = "is not written yet"
 
@@ -19,7 +20,8 @@ WENT_WRONG = (Exception, SystemExit, GeneratorExit)
 
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _PYTHONS = ("<frozen ", *(sysconfig.get_path(name) for name in ("stdlib", "purelib")))
-_NOT_THE_LEARNERS = (str(Path(__file__).parents[1]), *_PYTHONS)
+_LIBRARY = str(Path(__file__).parents[1])
+_NOT_THE_LEARNERS = (_LIBRARY, *_PYTHONS)
 
 
 class LearnersBug(Exception):
@@ -70,7 +72,19 @@ def _was_raised_by_a_statement(error: BaseException) -> bool:
 
 def line_of(error: BaseException) -> str:
     """The innermost line of it that is neither the library's nor Python's own, in words; '' where there is none."""
-    found, traceback = "", error.__traceback__
+    return line_in(error.__traceback__)
+
+
+def from_the_library_on(traceback: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that begins where the library was called; None where it was not."""
+    while traceback is not None and not traceback.tb_frame.f_code.co_filename.startswith(_LIBRARY):
+        traceback = traceback.tb_next
+    return traceback
+
+
+def line_in(traceback: TracebackType | None) -> str:
+    """As `line_of`, of a traceback."""
+    found = ""
     while traceback is not None:
         code, number = traceback.tb_frame.f_code, traceback.tb_lineno
         if not code.co_filename.startswith(_NOT_THE_LEARNERS):

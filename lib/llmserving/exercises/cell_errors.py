@@ -1,0 +1,62 @@
+"""What a cell that stopped shows in place of a traceback: of a name that is not set, and of the stop button."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from llmserving.exercises import session
+from llmserving.exercises.missing_names import RUN_ABOVE, said_of_missing
+from llmserving.paging.learners_code import from_the_library_on, line_in
+
+
+def tell_cell_errors() -> None:
+    """From now on in this notebook; elsewhere, and where errors are handled in another way already, nothing changes."""
+    shell = session.shell()
+    if session.in_notebook() and not shell.custom_exceptions:
+        shell.set_custom_exc((NameError, KeyboardInterrupt), _tell)
+
+
+def said_of_stop(trace: TracebackType | None) -> str | None:
+    """Where it was stopped, and what has become of the records; None where no code of the course was called.
+
+    A check reads all answers before it records the first: who stops an answer has stopped it before that.
+    """
+    called = from_the_library_on(trace)
+    if called is None:
+        return None
+    if where := line_in(called):
+        return (
+            f"Stopped{where[1:]}\nIt had not come to an end, so nothing was recorded and nothing has changed. Look for a loop "
+            "that does not end."
+        )
+    where = line_in(trace).replace("<module>", "this cell")
+    return f"Stopped{where[1:]}\nThe course's own code was still at work. Run the cell again when there is time for it."
+
+
+def _tell(
+    shell: Any, kind: type[BaseException], error: BaseException, trace: Any, tb_offset: int | None = None
+) -> list[str] | None:
+    said = said_of_stop(trace) if isinstance(error, KeyboardInterrupt) else _said_of_name(kind, error, trace)
+    if said is None:
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        return None
+    lines = [said]
+    shell._showtraceback(kind, error, lines)  # what IPython itself shows an error with
+    return lines
+
+
+def _said_of_name(kind: type[BaseException], error: Any, trace: TracebackType) -> str | None:
+    if kind is not NameError:
+        return None
+    if said := said_of_missing(error.name):
+        return said
+    last = trace
+    while last.tb_next is not None:
+        last = last.tb_next
+    if last.tb_frame.f_code.co_name != "<module>":
+        return None
+    return (
+        f"{error.name} is not set (line {last.tb_lineno} of this cell).\nIf a cell above sets it, run that one first, or all "
+        f"above by {RUN_ABOVE}."
+    )

@@ -1,0 +1,111 @@
+"""The stop button: where a learner's code was stopped is a sentence, wherever the course runs it, and nothing is recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_client.manager import KernelManager
+
+STOP = "import signal\n"
+HERE = "signal.raise_signal(signal.SIGINT)"  # what the stop button sends
+UNRECORDED = (
+    "It had not come to an end, so nothing was recorded and nothing has changed. Look for a loop that does not end."
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A learner's folder, in which an answer was checked once."""
+    made = tmp_path_factory.mktemp("learn")
+    (made / ".llmserving").mkdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def kernel(folder: Path) -> Any:
+    """A kernel as JupyterLab starts it, and a function that runs a cell and gives back what it shows of errors."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(folder))
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=120)
+
+    def shown(source: str) -> list[str]:
+        errors: list[str] = []
+
+        def note(message: Any) -> None:
+            if message["msg_type"] == "error":
+                assert message["content"]["ename"] == "KeyboardInterrupt", "by which grading knows that it was stopped"
+                errors.append("\n".join(message["content"]["traceback"]))
+
+        client.execute_interactive(source, output_hook=note, timeout=120)
+        return errors
+
+    yield shown
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+FACTORS = "layers, query_heads, kv_heads, head_dim, bits, latent_dim=None"
+FUNCTION = f"{STOP}def kv_bytes_per_token({FACTORS}):\n    while True:\n        {HERE}"
+CLASS = f"""{STOP}class Mine:
+    def __init__(self, num_blocks, block_size):
+        self.free_blocks = list(range(num_blocks))
+    def table(self, request_id):
+        return []
+    def allocate(self, request_id, token_ids):
+        while True:
+            {HERE}"""
+SCHEDULER = f"{STOP}class Mine:\n    def schedule(self, engine):\n        {HERE}"
+SEATED = f"{SCHEDULER}\n    seats_of, num_seats, free_seats = {{}}, 0, []"
+
+
+@pytest.mark.parametrize(
+    ("written", "call", "where"),
+    [
+        (FUNCTION, "from llmserving import check\ncheck('LAB2.1')", "kv_bytes_per_token, line 4"),
+        (CLASS.replace("Mine", "PagedKV"), "from llmserving import check\ncheck('LAB3.2')", "allocate, line 9"),
+        (
+            CLASS,
+            "from llmserving.explorers import paging_explorer\npaging_explorer(allocator=Mine)",
+            "allocate, line 9",
+        ),
+        (
+            SCHEDULER,
+            "from llmserving.explorers import schedule_explorer\nschedule_explorer(policy=Mine)",
+            "schedule, line 4",
+        ),
+        (SEATED, "from llmserving.faults import fir_day, trace\ntrace(fir_day(), Mine)", "schedule, line 4"),
+        (CLASS, "from llmserving.faults import ash_day, trace\ntrace(ash_day(), Mine)", "allocate, line 9"),
+        (
+            f"{STOP}def mine():\n    {HERE}",
+            "from llmserving.clinic import LONG_PROMPTS, serve_yours\nserve_yours(LONG_PROMPTS, mine)",
+            "mine, line 3",
+        ),
+    ],
+    ids=["function", "class", "paging explorer", "schedule explorer", "trace of seats", "trace of blocks", "clinic"],
+)
+def test_who_stops_an_endless_answer_reads_where_it_was_and_nothing_is_recorded(
+    written: str, call: str, where: str, kernel: Any, folder: Path
+) -> None:
+    assert kernel("from llmserving import check\ncheck('L2.1', 1.07)") == kernel(written) == []
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert [path.name for path in before] == ["progress.json"]
+    assert kernel(call) == [f"Stopped in {where}: {HERE}\n{UNRECORDED}"]
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_who_stops_the_course_s_own_code_reads_the_line_that_called_it(kernel: Any) -> None:
+    kernel(f"{STOP}from functools import partial\nfrom llmserving.clinic import LONG_PROMPTS, serve_yours")
+    call = "serve_yours(LONG_PROMPTS, partial(signal.raise_signal, signal.SIGINT))"
+    assert kernel(f"'one'\n{call}") == [
+        f"Stopped in this cell, line 2: {call}\nThe course's own code was still at work. Run the cell again when there is time "
+        "for it."
+    ]
+
+
+def test_a_loop_in_a_cell_of_the_learner_s_own_keeps_ipython_s_trace(kernel: Any) -> None:
+    [shown] = kernel(f"{STOP}{HERE}")
+    assert "Traceback" in shown
