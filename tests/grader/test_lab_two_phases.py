@@ -75,7 +75,9 @@ def test_what_a_token_costs_is_judged_by_the_learner_s_own_recording(seed: int) 
 def test_nothing_can_be_worked_out_before_it_was_recorded() -> None:
     told = verdicts("LAB1.1", LAB1_1_slower=30, LAB1_1_read=12.6, LAB1_1_prompt_read=0.1)
     assert {part.state for part in told.values()} == {"open"}
-    assert told["read"].message == "This is worked out from what you record; record that first."
+    assert told["read"].message.endswith(
+        'L1.lab.phases. Run the cell with `record("L1.lab.phases", …)`, then this one.'
+    )
 
 
 def foretell(tokens_per_s: float = 25.0) -> None:

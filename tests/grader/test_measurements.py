@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from grader.answer_key.remeasured import as_they_stood
 from grader.answer_key.solutions import other_inputs, reference_inputs, wrong_inputs
 from grader.answer_key.sources import Source
 from grader.answer_key.worked.solution import STEPS
+from grader.course import find_notebooks, read_notebook
 from grader.selftest.as_run import as_answers, run_cell
 from llmserving import record
 from llmserving.exercises import EXERCISES, collect, recordings, session
+from llmserving.exercises.faults import fault_verdict
 from llmserving.exercises.verdict import PartVerdict
 
 from tests.measured_exercise import MEASURED
@@ -55,6 +58,12 @@ MEASURED_KEY = Key(
 )
 
 
+ONE_MISSING = (
+    "This is worked out from a recording that is missing, L1.lab.decode. Run the cell with "
+    '`record("L1.lab.decode", …)`, then this one.'
+)
+
+
 @pytest.fixture(autouse=True)
 def _in_the_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -90,7 +99,27 @@ def test_any_machine_s_number_is_right_and_the_rate_is_judged_by_it() -> None:
 def test_what_is_worked_out_from_a_recording_waits_for_it() -> None:
     rate = verdicts(128)["rate"]
     assert (rate.score, rate.state) == (0, "open")
-    assert rate.message == "This is worked out from what you record; record that first."
+    assert rate.message == (
+        "This is worked out from a recording that is missing, L1.lab.decode.predicted and L1.lab.decode. Run the cell with "
+        '`record("L1.lab.decode.predicted", …)`, then the one with `record("L1.lab.decode", …)`, then this one.'
+    )
+    predict()
+    assert verdicts(128)["rate"].message == ONE_MISSING
+
+
+def test_every_recording_has_a_cell_in_its_notebook_by_the_words_that_a_card_sends_to() -> None:
+    for exercise in EXERCISES.values():
+        if exercise.id == MEASURED.id:
+            continue
+        cells = [cell.source for cell in read_notebook(find_notebooks() / f"{exercise.notebook}.ipynb").cells]
+        for part in exercise.parts:
+            if part.kind == "measurement":
+                fault = fault_verdict(part, {"kind": "fault", "fault": "not_recorded"}).message
+                sent_to = re.findall(r"`(record\([^,]+),", fault)
+                assert len(sent_to) == 1, fault
+                assert any(sent_to[0] in source.replace(f"llmserving.{sent_to[0]}", "") for source in cells), (
+                    part.variable
+                )
 
 
 def test_a_prediction_made_after_the_measurement_is_none() -> None:
@@ -133,8 +162,8 @@ def test_the_worked_solution_is_of_the_learner_s_own_recording_where_there_is_on
     def of_rate() -> str:
         return worked_solution(MEASURED.id, data={MEASURED.id: collect(MEASURED.id, {})}).steps["rate"]
 
-    assert of_rate() == "This is worked out from what you record; record that first."
     predict()
+    assert of_rate() == ONE_MISSING
     measure(seconds=[4.0, 4.2, 3.9], tokens=32)
     assert of_rate() == "tokens by seconds: **8 tokens/s**"
     without = worked_solution(MEASURED.id).steps

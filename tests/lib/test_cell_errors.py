@@ -66,7 +66,7 @@ SEATED = f"{SCHEDULER}\n    seats_of, num_seats, free_seats = {{}}, 0, []"
     ("written", "call", "where"),
     [
         (FUNCTION, "from llmserving import check\ncheck('LAB2.1')", "kv_bytes_per_token, line 4"),
-        (CLASS.replace("Mine", "PagedKV"), "from llmserving import check\ncheck('LAB3.2')", "allocate, line 9"),
+        (CLASS.replace("Mine", "PagedKV"), "from llmserving import check\ncheck('LAB3A.2')", "allocate, line 9"),
         (
             CLASS,
             "from llmserving.explorers import paging_explorer\npaging_explorer(allocator=Mine)",

@@ -110,7 +110,9 @@ def test_a_name_that_no_exercise_asks_for_gets_the_nearest() -> None:
 
 
 def test_nothing_recorded_yet_is_open_and_says_what_to_run() -> None:
-    assert sentence().startswith("Nothing was recorded as L1.lab.decode yet.")
+    assert sentence() == (
+        'Nothing was recorded as L1.lab.decode yet. Run the cell with `record("L1.lab.decode", …)`, then this one.'
+    )
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"recordings": 7}', '{"recordings": [{"name": 1}]}', "\x00"])

@@ -18,11 +18,9 @@ from grader.answer_key.key import Answers, ChainKey, ChoiceKey, Key, ValueKey
 from grader.answer_key.keys import KEY
 from grader.answer_key.lab_grading import MALFORMED, grade_lab_part, holds
 from grader.answer_key.lab_keys import MeasurementKey
-from grader.answer_key.measurements import recorded_numbers, well_formed_recording, without_slips
+from grader.answer_key.measurements import needs_recording, recorded_numbers, well_formed_recording, without_slips
 from grader.answer_key.remeasured import Place, as_they_stood
 from grader.answer_key.values import grade_value, number_in_unit_of
-
-NEEDS_RECORDING = "This is worked out from what you record; record that first."
 
 # Beyond these a formula would divide by zero or overflow, and no answer of the course comes near them.
 _LARGEST = 1e280
@@ -123,7 +121,7 @@ def _grade_part(key: Key, part: Part, answer: Mapping[str, Any], learner: str, e
         return fault_verdict(part, answer)
     part_key = key.parts[part.name]
     if isinstance(part_key, ValueKey) and part.name not in earlier.reference:
-        return PartVerdict(0.0, part.points, "open", NEEDS_RECORDING)
+        return PartVerdict(0.0, part.points, "open", needs_recording(key.exercise, earlier.reference))
     numbers = key.exercise.numbers(learner)
     if isinstance(part_key, ValueKey):
         return grade_value(part, part_key, answer, numbers, earlier)

@@ -6,10 +6,12 @@ import statistics
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from llmserving.exercises.exercise import Part
+from llmserving.exercises.exercise import Exercise, Part
 from llmserving.exercises.read_recording import read_fields
 from llmserving.exercises.verdict import PartVerdict
 
+from grader.answer_key.key import Answers
+from grader.answer_key.keys import KEY
 from grader.answer_key.lab_keys import Fields, MeasurementKey
 from grader.answer_key.remeasured import well_formed_earlier
 
@@ -65,3 +67,16 @@ def recorded_numbers(part: Part, fields: Fields) -> Iterator[tuple[str, float]]:
     for field in part.fields:
         value = fields[field.name]
         yield f"recorded.{part.name}.{field.name}", statistics.median(value) if isinstance(value, list) else value
+
+
+def needs_recording(exercise: Exercise, answers: Answers) -> str:
+    """What to do before a number can be worked out. answers: with the recordings that there are, by `recorded_numbers`."""
+    earlier = [KEY[name].exercise for name in exercise.builds_on]
+    missing = [
+        part.variable
+        for part in (part for one in (*earlier, exercise) for part in one.parts)
+        if part.kind == "measurement" and not any(name.startswith(f"recorded.{part.name}.") for name in answers)
+    ]
+    cells = ", then the one with ".join(f'`record("{name}", …)`' for name in missing)
+    named = " and ".join(missing)
+    return f"This is worked out from a recording that is missing, {named}. Run the cell with {cells}, then this one."

@@ -40,7 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m grader selftest", description="Grade the reference and every mistake."
     )
-    parser.add_argument("levels", nargs="*", type=level_name, metavar="LEVEL", help="levels to test; all where none is named"
+    parser.add_argument(
+        "levels", nargs="*", type=level_name, metavar="LEVEL", help="levels to test; all where none is named"
     )
     parser.add_argument(
         "--learners", type=int, default=5, metavar="N", help="draws beside the course's own (default: 5)"

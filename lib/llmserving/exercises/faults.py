@@ -54,8 +54,9 @@ _SENTENCES = {
     "cell again.",
     "signature": "`{variable}` is called as {variable}({called}), and it cannot be: {why}. Take the first line of the answer "
     "cell as it was given.",
-    "not_recorded": "Nothing was recorded as {variable} yet. Run the cell that records it, then this one.",
-    "recordings": "The recordings beside this notebook could not be read: {why}. Run the cell that records {variable} again.",
+    "not_recorded": 'Nothing was recorded as {variable} yet. Run the cell with `record("{variable}", …)`, then this one.',
+    "recordings": "The recordings beside this notebook could not be read: {why}. Run the cell with "
+    '`record("{variable}", …)` again, then this one.',
     "recording_form": "What was recorded as {variable} is off. {why}",
     "negative": "`{variable}` is {written}, below zero. There is no such thing as a negative {thing}.",
 }

@@ -13,10 +13,11 @@ from llmserving.exercises.statement import fill
 from llmserving.exercises.worked import Worked, fenced
 
 from grader.answer_key.choices import grade_choice
-from grader.answer_key.grading import NEEDS_RECORDING, own_recordings, reference_answers
+from grader.answer_key.grading import own_recordings, reference_answers
 from grader.answer_key.key import Answers, ChainKey, ChoiceKey, PartKey, ValueKey
 from grader.answer_key.keys import KEY
 from grader.answer_key.lab_keys import FunctionKey, MeasurementKey, ObjectKey
+from grader.answer_key.measurements import needs_recording
 from grader.answer_key.rubrics import RUBRICS
 from grader.answer_key.sources import written as source_of
 from grader.answer_key.worked import bank, lab_values, labs, level1, level2, level3, level4, level5
@@ -67,7 +68,7 @@ def _steps(exercise: Exercise, part: Part, key: PartKey, learner: str, recorded:
 def _value(exercise: Exercise, part: Part, own: Steps, learner: str, recorded: Answers | None) -> str:
     answers = reference_answers(exercise, learner, recorded)
     if part.name not in answers:
-        return NEEDS_RECORDING
+        return needs_recording(exercise, answers)
     told = own(exercise.numbers(learner), answers, written_answer(part, answers[part.name]))
     of_an_example = recorded is None and part.name not in reference_answers(exercise, learner, {})
     return f"With an example of a recording; work it out with yours. {told}" if of_an_example else told
