@@ -332,6 +332,79 @@ def test_a_bug_is_told_with_the_learners_own_line(does: Callable[[], Any], words
     assert re.search(words, sentence)
 
 
+class SetAsList(AsSet):
+    def take(self) -> int:
+        return int(self.free_blocks.pop(0))
+
+
+class AddsAList(AsSet):
+    def free(self, request: Any) -> None:
+        self.free_blocks += self.tables.pop(request)
+
+
+class TableAsSet(Naive):
+    def append(self, request: Any, token: int) -> None:
+        set(self.tables[request])[0]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("kind", [SetAsList, AddsAList])
+def test_a_list_s_way_with_a_set_of_free_blocks_is_told_what_a_set_has_not(kind: type) -> None:
+    broken = play(FORK_AND_COPY, kind).broken
+    assert broken is not None
+    assert "set" in broken.sentence.split(" (")[0], "Python's own words come first"
+    assert (
+        "(free_blocks is a set, which has no order: take by pop() and give back by add(), or keep a list, which has one), in "
+        in broken.sentence
+    )
+    told = play(FORK_AND_COPY, TableAsSet).broken
+    assert told is not None
+    assert "free_blocks is a set" not in told.sentence
+
+
+class Later(Naive):
+    async def append(self, request: Any, token: int) -> None:
+        super().append(request, token)
+
+
+class MadeLater(Naive):
+    async def __init__(self, num_blocks: int, block_size: int) -> None:
+        super().__init__(num_blocks, block_size)
+
+
+class LaterProperty(Naive):
+    @property
+    async def free_blocks(self) -> Any:
+        return []
+
+    @free_blocks.setter
+    def free_blocks(self, blocks: Any) -> None:
+        pass
+
+
+class LaterBesides(Naive):
+    """Right, whatever else it can do."""
+
+    async def served(self) -> None:
+        self.append("a", 0)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(Later, "append"), (MadeLater, "__init__"), (LaterProperty, "free_blocks")])
+@pytest.mark.parametrize("as_object", [False, True])
+def test_a_method_that_is_an_async_def_is_told_before_anything_is_called(
+    kind: type, name: str, as_object: bool
+) -> None:
+    if as_object and kind is MadeLater:
+        return
+    broken = play(FORK_AND_COPY, kind(8, 4) if as_object else kind, 8, 4).broken
+    assert broken is not None
+    assert (broken.name, broken.operation) == ("bug", 0)
+    assert f"{name} is an async def: a call of it only makes a coroutine, and not a line of it runs" in broken.sentence
+
+
+def test_an_async_def_that_nobody_calls_harms_nothing() -> None:
+    assert play(FORK_AND_COPY, LaterBesides).broken is None
+
+
 def test_a_refusal_that_would_end_the_program_is_a_bug() -> None:
     """The pool is full, and to refuse is due; but nobody could go on after it."""
 

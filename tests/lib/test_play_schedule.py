@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from llmserving.faults import FIR_DAY, Fir
 from llmserving.scheduling import (
     LONG_PROMPT_ARRIVES,
     SCENARIOS,
@@ -22,6 +23,7 @@ from llmserving.scheduling import (
     play_schedule,
     simulate,
 )
+from llmserving.scheduling.rules import BrokenRuleError
 
 from tests.lib import schedulers
 from tests.lib.allocators import Caching, Naive
@@ -183,6 +185,39 @@ def test_a_bug_is_told_with_the_learner_s_line() -> None:
         r"engine.running\[7\].decodes \+= 1\.",
         sentence,
     )
+
+
+class Later(Fir):
+    async def send_back(self, engine: Any, sequence: Any) -> None:
+        engine.preempt(sequence)
+
+
+class LaterItself:
+    async def schedule(self, engine: Any) -> None:
+        engine.admit()
+
+
+class SeatsAsASet(Fir):
+    def __init__(self) -> None:
+        super().__init__()
+        self.free_seats = set(self.free_seats)  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(("kind", "name"), [(Later, "send_back"), (LaterItself, "schedule")])
+def test_a_method_that_is_an_async_def_is_told_before_the_first_step(kind: type, name: str) -> None:
+    broken = play_schedule(FIR_DAY, kind).broken
+    assert broken is not None
+    assert (broken.name, broken.step) == ("bug", 0)
+    assert f"{name} is an async def: a call of it only makes a coroutine" in str(broken)
+    with pytest.raises(BrokenRuleError, match=f"{name} is an async def"):
+        simulate(FIR_DAY.workload, kind, "llama-2-13b", "a100-80gb")
+
+
+def test_a_set_of_seats_where_the_class_above_has_a_list_is_told_as_that() -> None:
+    broken = play_schedule(FIR_DAY, SeatsAsASet).broken
+    assert broken is not None
+    assert "schedule stopped with a bug, TypeError: " in str(broken)
+    assert "(free_seats is a set, which has no order: take by pop() and give back by add()" in str(broken)
 
 
 def test_a_scheduler_that_would_end_the_program_is_told_as_a_bug() -> None:

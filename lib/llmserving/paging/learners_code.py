@@ -7,11 +7,15 @@ bug, and so is an assertion that fails; except that where a refusal is due, a lo
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import opcode
+import re
 import sysconfig
+from collections.abc import Iterable, Set
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 NOT_WRITTEN = "is not written yet"
 
@@ -50,17 +54,46 @@ def sentence_of(error: BaseException) -> str:
     return said if _was_raised_by_a_statement(error) and " " in said else f"{type(error).__name__}: {said}"
 
 
-def bug(method: str, error: BaseException, caller: str = "the script") -> LearnersBug:
-    """The sentence that tells a bug in `method`, with the line of the learner's at which it came up."""
+def bug(method: str, error: BaseException, caller: str = "the script", aside: str = "") -> LearnersBug:
+    """The sentence that tells a bug in `method`, with the line of the learner's at which it came up.
+
+    aside: what there is to say of it besides Python's own words.
+    """
     where = line_of(error)
     if isinstance(error, NotImplementedError):
         said = str(error).strip().rstrip(".")
         return LearnersBug(f"{method} {NOT_WRITTEN}" + (f": {said}" if said else ""))
-    if isinstance(error, TypeError) and not where:
+    if isinstance(error, TypeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None:
         return LearnersBug(f"{method} cannot be called as {caller} calls it: {error}")
     said = str(error).strip().rstrip(".")
     kind = type(error).__name__
-    return LearnersBug(f"{method} stopped with a bug, {kind}{f': {said}' if said else ''}{where}")
+    return LearnersBug(f"{method} stopped with a bug, {kind}{f': {said}' if said else ''}{aside}{where}")
+
+
+def refuse_async(made: Any, called: Iterable[str]) -> None:
+    """LearnersBug where a method of a class that somebody else calls is an `async def`, of which a call runs nothing.
+
+    called: methods that are called from outside; those that take the place of a base class's are called by that.
+    """
+    bases = made.__mro__ if isinstance(made, type) else type(made).__mro__
+    for name, member in ((name, member) for one in bases for name, member in vars(one).items()):
+        function = getattr(member, "__func__", getattr(member, "fget", member))
+        is_called = name in called or any(name in vars(base) for base in bases[1:])
+        if is_called and (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)):
+            raise LearnersBug(
+                f"{name} is an async def: a call of it only makes a coroutine, and not a line of it runs; write a plain def"
+            )
+
+
+def about_sets(error: BaseException, made: Any) -> str:
+    """What to add where a list's method was tried on the set in which `made` keeps what is free; '' elsewhere."""
+    if not isinstance(error, TypeError | AttributeError) or not re.search(r"\b(frozen)?set\b", str(error)):
+        return ""
+    kept = getattr(made, "__dict__", {})
+    name = next((name for name, value in kept.items() if name.startswith("free") and isinstance(value, Set)), None)
+    if name is None:
+        return ""
+    return f" ({name} is a set, which has no order: take by pop() and give back by add(), or keep a list, which has one)"
 
 
 def _was_raised_by_a_statement(error: BaseException) -> bool:

@@ -9,10 +9,20 @@ from typing import Any
 from llmserving import arguments
 from llmserving.events import Event
 from llmserving.paging.allocator import PagedAllocator
-from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug, is_refusal, sentence_of
+from llmserving.paging.learners_code import (
+    WENT_WRONG,
+    LearnersBug,
+    about_sets,
+    bug,
+    is_refusal,
+    refuse_async,
+    sentence_of,
+)
 from llmserving.paging.observation import State
 from llmserving.paging.operation import Operation
 from llmserving.paging.reading import look, whole_number
+
+CALLED = ("allocate", "append", "fork", "free", "table", "free_blocks", "num_tokens", "can_allocate", "can_append")
 
 
 class Watched:
@@ -55,7 +65,7 @@ class Watched:
         except WENT_WRONG as error:
             if is_refusal(error, due=refusal_due):
                 return sentence_of(error), None
-            raise bug(operation.kind, error) from None
+            raise bug(operation.kind, error, aside=about_sets(error, self._allocator)) from None
         return None, answer
 
     def logged(self) -> list[Event]:
@@ -70,6 +80,7 @@ def tokens_found(operation: Operation, answer: Any) -> int:
 
 
 def _made(allocator: Any, num_blocks: int, block_size: int) -> Any:
+    refuse_async(allocator, CALLED)
     if isinstance(allocator, type) or (callable(allocator) and not hasattr(allocator, "table")):
         try:
             made = allocator(num_blocks, block_size)

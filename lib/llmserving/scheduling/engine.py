@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug
+from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, about_sets, bug
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.moves import Moves
 from llmserving.scheduling.policy import Policy
@@ -93,7 +93,8 @@ class Engine(Moves):
         except ByHandError as told:
             self._broken("by hand", str(told))
         except WENT_WRONG as error:
-            self._broken("bug", str(bug("schedule", error, caller="the engine")))
+            aside = about_sets(error, self.policy)
+            self._broken("bug", str(bug("schedule", error, caller="the engine", aside=aside)))
         finally:
             self._guarded = frozenset()
         check_step(self)

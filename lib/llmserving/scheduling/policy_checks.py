@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmserving import arguments
-from llmserving.paging.learners_code import WENT_WRONG, bug
+from llmserving.paging.learners_code import WENT_WRONG, bug, refuse_async
 from llmserving.scheduling.policies import POLICIES, check_preemption
 from llmserving.scheduling.policy import Policy
 
@@ -18,6 +18,7 @@ def checked_policy(policy: Any) -> Policy:
     TypeError or ValueError where it is none, LearnersBug where its code goes wrong.
     """
     made, shown = policy, arguments.shown(policy)
+    refuse_async(policy, ("schedule",))
     if isinstance(policy, str) and policy in POLICIES:
         made = POLICIES[policy]()
     elif isinstance(policy, type) or (callable(policy) and not hasattr(policy, "schedule")):
