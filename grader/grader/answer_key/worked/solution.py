@@ -20,16 +20,18 @@ from grader.answer_key.lab_keys import FunctionKey, MeasurementKey, ObjectKey
 from grader.answer_key.measurements import needs_recording
 from grader.answer_key.rubrics import RUBRICS
 from grader.answer_key.sources import written as source_of
-from grader.answer_key.worked import bank, lab_values, labs, level1, level2, level3, level4, level5
+from grader.answer_key.worked import bank, lab_recordings, lab_values, labs, level1, level2, level3, level4, level5
 from grader.answer_key.worked.steps import Steps, written_answer
+
+_LABS = (labs, lab_recordings, lab_values)  # of one exercise, some parts here and some there
 
 STEPS: dict[str, dict[str, Steps]] = {
     name: dict(parts)
     for topic in (level1, level2, level3, level4, level5, bank)
     for name, parts in topic.STEPS_HERE.items()
 } | {
-    name: {**labs.STEPS_HERE.get(name, {}), **lab_values.STEPS_HERE.get(name, {})}
-    for name in (*labs.STEPS_HERE, *lab_values.STEPS_HERE)
+    name: {part: steps for topic in _LABS for part, steps in topic.STEPS_HERE.get(name, {}).items()}
+    for name in (name for topic in _LABS for name in topic.STEPS_HERE)
 }
 
 
