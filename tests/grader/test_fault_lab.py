@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 from grader.answer_key import KEY, reference_answers
 from grader.answer_key.lab_faults_allocators import AshFreed
+from grader.answer_key.lab_faults_schedulers import FirGivesBack
 from grader.answer_key.lab_paging_written import Counted, PagedKV
 from grader.course import read_notebook
 from grader.selftest.as_run import run_cell
@@ -18,6 +20,7 @@ from llmserving.exercises.verdict import PartVerdict
 from llmserving.faults import ASH_DAY, BIRCH_DAY, CEDAR_DAY, ELM_DAY, FIR_DAY, Ash, Birch, Cedar, Elm, Fir, days, trace
 from llmserving.faults.days import LONGEST_BEFORE
 from llmserving.paging import play
+from llmserving.scheduling import Request, Scenario, Workload, play_schedule
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 DAYS: list[tuple[int, Any, Any]] = [
@@ -77,11 +80,21 @@ def test_a_learner_s_day_begins_earlier_by_events_of_its_own(number: int, day: A
 
 
 @pytest.mark.parametrize("learner", ["default", "ada"])
-@pytest.mark.parametrize("number", [15, 99])
+@pytest.mark.parametrize("number", [15, 99, 10**30, 1e30])
 def test_an_event_past_the_end_of_the_trace_is_told_so(number: int, learner: str) -> None:
     past = number + EXERCISES["LAB5B.1"].numbers(learner)["before"]
     part = KEY["LAB5B.1"].grade({"event": past}, learner).parts["event"]
     assert part.diagnoses == ("no_such_event",)
+    assert "numbered 1, 2, 3 and so on in the first column, and the answer is one of those" in part.message
+
+
+@each
+@pytest.mark.parametrize("number_told", [0, -3, -(10**30)])
+def test_what_can_be_no_event_is_told_what_can(number: int, day: Any, made: Any, number_told: int) -> None:
+    for learner in ("default", "ada"):
+        part = KEY[f"LAB5B.{number}"].grade({"event": number_told}, learner).parts["event"]
+        assert part.diagnoses == ("no_such_event",)
+    assert KEY[f"LAB5B.{number}"].grade({"event": 2.5}).parts["event"].diagnoses == ("not_whole",)
 
 
 def test_a_learner_s_copy_shows_the_day_that_the_check_asks_of() -> None:
@@ -129,6 +142,23 @@ def test_the_stub_is_open_wherever_it_was_left(number: int, day: Any, made: Any)
 @pytest.mark.parametrize("number", [1, 3])
 def test_a_class_that_owes_nothing_to_the_broken_one_is_a_mend_too(number: int) -> None:
     assert [mended(number, made).state for made in (PagedKV, Counted)] == ["right", "right"]
+
+
+def test_seats_that_wait_for_take_back_are_free_in_time() -> None:
+    class Later(Fir):
+        def send_back(self, engine: Any, sequence: Any) -> None:
+            engine.preempt(sequence)
+
+    assert mended(5, Later).state == "right"
+    rng, sent_back = random.Random(5), 0
+    for _ in range(100):
+        came = sorted((0.02 * rng.randrange(4), rng.randrange(1, 12), rng.randrange(1, 14)) for _ in range(8))
+        crowd = Workload((Request(number, *one) for number, one in enumerate(came)), "a crowd")
+        scenario = Scenario("a crowd", crowd, rng.randrange(4, 9), rng.choice([3, 4, 5]))
+        at_once, later = (play_schedule(scenario, made) for made in (FirGivesBack, Later))
+        assert (later.events, str(later.broken)) == (at_once.events, str(at_once.broken)), "no step parts from it"
+        sent_back += any(event.kind == "preempt" for event in at_once.events)
+    assert sent_back > 20
 
 
 def test_the_course_s_own_allocator_is_no_mend() -> None:

@@ -149,6 +149,8 @@ ELM = mended(
         ),
     ),
 )
+# A `send_back` that leaves the seats in the entry, for `take_back` to free with the next step, is right too: nobody can be let
+# in before. Who was sent back waits in front, and needs more blocks than it gave up, or than were left of them.
 FIR = mended(
     (scheduled.FirGivesBack, scheduled.FirGivesBackOtherwise),
     drawn_crowd,
