@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import math
+import random
 import re
 from collections.abc import Iterable
 from fractions import Fraction
@@ -23,6 +24,7 @@ from hypothesis import strategies as st
 from llmserving.exercises import EXERCISES, Exercise, collect
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.statement import statement_markdown
+from llmserving.exercises.verdict import PartVerdict
 
 from tests.mistakes import mistakes_of
 from tests.variants import ways_to_ask
@@ -221,6 +223,21 @@ def test_forms_of_the_right_share(share: Any) -> None:
 @pytest.mark.parametrize("share", ["0.941 %", 941, 0.938, "94.1 GB", True])
 def test_what_is_no_form_of_it(share: Any) -> None:
     assert KEY["L3.1"].grade({"reserved_share": share}).parts["reserved_share"].score == 0
+
+
+def test_what_was_rounded_twice_is_told_that_it_is_close() -> None:
+    right = reference_answers(EXERCISES["LAB5A.1"], "default")["stall_s"]
+    assert f"{right:.5g}" == "1.0646", "which is 1.06, or 1.065, and from that 1.07"
+
+    def verdict(number: float) -> PartVerdict:
+        return KEY["LAB5A.1"].grade({"stall_s": number}).parts["stall_s"]
+
+    assert [verdict(number).state for number in (1.06, 1.065, right)] == ["right"] * 3
+    assert verdict(1.07).diagnoses == ("rounded_on_the_way",)
+    assert verdict(1.07).message.startswith("`1.07` is close, and off in the third of the three significant figures")
+    assert verdict(1.1).diagnoses == ("rounded_too_far",)
+    assert verdict(1.08).diagnoses == (), "more than a rounding off"
+    assert KEY["L2.2"].grade(38.2).diagnoses != ("rounded_on_the_way",), "a count is exact"
 
 
 def test_a_share_rounded_too_far_is_told_how_far_is_asked() -> None:
@@ -435,6 +452,17 @@ def test_a_wrong_link_too_many_costs_one_link(exercise_id: str, part: str) -> No
     verdict = chain_verdict(exercise_id, part, [*names, one])
     assert verdict.score == pytest.approx(verdict.points * (len(names) - 1) / len(names))
     assert (verdict.state, verdict.diagnoses) == ("partly", (key.traps[one].name,))
+
+
+@pytest.mark.parametrize(("exercise_id", "part"), CHAINS)
+def test_letters_drawn_blindly_earn_little_however_many_they_are(exercise_id: str, part: str) -> None:
+    names = [option.name for option in EXERCISES[exercise_id].part_by_name[part].options]
+    rng, mean = random.Random(exercise_id), {}
+    for many in range(1, len(names) + 1):
+        earned = [chain_verdict(exercise_id, part, rng.sample(names, many)) for _ in range(100)]
+        mean[many] = sum(one.score / one.points for one in earned) / len(earned)
+    assert max(mean.values()) < 0.25, mean
+    assert mean[len(names) - 1] <= mean[1], "nearly all of them are worth no more than one"
 
 
 def test_links_that_follow_each_other_or_nothing_known_are_refused() -> None:

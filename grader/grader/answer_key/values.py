@@ -15,6 +15,10 @@ from grader.answer_key.earlier import Earlier, significant_figures
 from grader.answer_key.key import Answers, Misconception, ValueKey
 
 NOT_KNOWN = "is not right, and not close to any mistake I know."
+CLOSE = (
+    "is close, and off in the third of the three significant figures asked for. Round once, at the end: a number that was "
+    "rounded on the way, and then again, ends up beside the right one."
+)
 FOLLOWED = (
     "worked correctly from your own earlier answer, so it earns its points. That earlier answer is off: mend it first, "
     "then this one."
@@ -67,6 +71,8 @@ def grade_value(
         )
         sentence = f"{written} is rounded too far: {asked}."
         return PartVerdict(0.0, part.points, "wrong", sentence, ("rounded_too_far",))
+    if _is_close(key, number, key.right(numbers, reference)):
+        return PartVerdict(0.0, part.points, "wrong", f"{written} {CLOSE}", ("rounded_on_the_way",))
     if part.quantity == "integer" and not float(number).is_integer():
         fault = fault_sentence(part, {"fault": "not_whole", "written": answer["written"]})
         return PartVerdict(0.0, part.points, "wrong", fault, ("not_whole",))
@@ -130,3 +136,9 @@ def _rounded_too_far(key: ValueKey, number: float, right: float) -> int:
     if key.tolerance.exact:
         return 0
     return next((figures for figures in (2, 1) if float(f"{right:.{figures - 1}e}") == number), 0)
+
+
+def _is_close(key: ValueKey, number: float, right: float) -> bool:
+    """Whether `number` misses by a rounding more: 1.07 where 1.0647 is right, which is 1.06, by way of 1.065."""
+    in_figures = key.tolerance.relative > 0 and not key.tolerance.absolute
+    return in_figures and abs(number - right) <= 2 * key.tolerance.relative * abs(right)
