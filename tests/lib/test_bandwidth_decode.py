@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from llmserving.bandwidth.calibration import Calibration, calibration_of, typica
 from llmserving.bandwidth.decode_rows import DecodeRow, DecodeTable, table_of, told_table, verdict_lines
 from llmserving.bandwidth.decode_work import RANDOM_110M, DecodeModel
 from llmserving.bandwidth.prediction import predict_decode
-from llmserving.bandwidth.recordings import recorded_decode, recorded_decode_names
+from llmserving.bandwidth.recordings import recorded, recorded_decode, recorded_decode_names, recorded_names
 from llmserving.figures import decode_prediction
 from llmserving.timing import FakeClock, Samples
 from llmserving.tinylm.config import DecoderConfig
@@ -399,6 +400,28 @@ def test_models_that_are_not_here_and_caches_that_do_not_fit_are_sentences(monke
     assert table.skipped[1] == "random-110m, float32, 2,048 tokens: skipped, for it was trained on 512"
     assert table.skipped[2] == "random-110m, float32, 8 × 512: skipped, for its cache needs 2.1 MB"
     assert seen == [(1, [128, 512]), (8, [128])]
+    assert typed(table.command) == (
+        "from llmserving.bandwidth.decode_report import decode_table; decode_table(names=('smollm2-135m', 'random-110m'), "
+        "dtypes=('float32',), batches=(1, 8), contexts=(128, 512, 2048)).write('decode.json')"
+    )
+
+
+def typed(command: str) -> str:
+    """The Python that a shell hands over; AssertionError for what is no command, SyntaxError for what is no Python."""
+    python, flag, *rest = shlex.split(command)
+    assert (python, flag) in (("python", "-c"), ("python", "-m")), command
+    if flag == "-c":
+        assert len(rest) == 1, command
+        compile(rest[0], "the command", "exec")
+    return rest[0]
+
+
+@pytest.mark.parametrize("name", [*recorded_names(), *recorded_decode_names()])
+def test_the_command_of_a_record_can_be_typed(name: str) -> None:
+    record = recorded_decode(name) if name in recorded_decode_names() else recorded(name)
+    assert typed(record.command)
+    with pytest.raises((AssertionError, ValueError)):
+        typed("decode_table(dtypes=('float32', 'bfloat16'))")
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,14 @@ def decode_table(
                 fitting = [context for context in trained if _fits(model, name, batch, context, skipped)]
                 if fitting:
                     rows += _rows(decoder, model, name, batch, fitting, samples, clock)
-    told = command or f"decode_table({tuple(names)!r})"
+    told = command or _typed(names=tuple(names), dtypes=tuple(dtypes), batches=tuple(batches), contexts=tuple(contexts))
     return DecodeTable(this_machine(), date.today().isoformat(), told, tuple(rows), tuple(skipped))
+
+
+def _typed(**asked: tuple[Any, ...]) -> str:
+    """The call as a command that can be typed into a shell; repr() of a name has single quotes, which stand in double ones."""
+    given = ", ".join(f"{name}={values!r}" for name, values in asked.items())
+    return f"python -c \"from llmserving.bandwidth.decode_report import decode_table; decode_table({given}).write('decode.json')\""
 
 
 def _rows(
