@@ -367,7 +367,7 @@ class Later(Naive):
 
 
 class MadeLater(Naive):
-    async def __init__(self, num_blocks: int, block_size: int) -> None:
+    async def __init__(self, num_blocks: int, block_size: int) -> None:  # type: ignore[misc]
         super().__init__(num_blocks, block_size)
 
 

@@ -188,7 +188,7 @@ def test_a_bug_is_told_with_the_learner_s_line() -> None:
 
 
 class Later(Fir):
-    async def send_back(self, engine: Any, sequence: Any) -> None:
+    async def send_back(self, engine: Any, sequence: Any) -> None:  # type: ignore[override]
         engine.preempt(sequence)
 
 

@@ -69,9 +69,10 @@ def decode_table(
 
 
 def _typed(**asked: tuple[Any, ...]) -> str:
-    """The call as a command that can be typed into a shell; repr() of a name has single quotes, which stand in double ones."""
+    """The call as a command that can be typed into a shell, in whose double quotes the single ones of names may stand."""
     given = ", ".join(f"{name}={values!r}" for name, values in asked.items())
-    return f"python -c \"from llmserving.bandwidth.decode_report import decode_table; decode_table({given}).write('decode.json')\""
+    call = f"decode_table({given}).write('decode.json')"
+    return f'python -c "from llmserving.bandwidth.decode_report import decode_table; {call}"'
 
 
 def _rows(
