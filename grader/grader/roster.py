@@ -18,7 +18,11 @@ def read_roster(path: Path) -> dict[str, dict[str, str]]:
     try:
         # utf-8-sig: spreadsheets put a mark before the first letter.
         lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise UserError(
+            f"the roster {path} is not saved as UTF-8, so its letters could not be read; a spreadsheet saves it so as 'CSV UTF-8'"
+        ) from None
+    except OSError as error:
         raise UserError(f"the roster {path} could not be read: {error}") from None
     rows = [row for row in csv.reader(lines) if any(cell.strip() for cell in row)]
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
@@ -41,12 +45,12 @@ def read_roster(path: Path) -> dict[str, dict[str, str]]:
 
 def _new_id(learner: str, known: dict[str, dict[str, str]], path: Path) -> str:
     try:
-        valid_learner(learner)
+        learner = valid_learner(learner)
     except ValueError as error:
         raise UserError(f"the roster {path} cannot be used: {error}") from None
     if learner == DEFAULT_LEARNER:
         raise UserError(f"the roster {path} names {learner!r}, the id that stands for the course's own numbers")
     # Two ids that differ in case alone would share a folder on some systems.
-    if learner.lower() in {other.lower() for other in known}:
+    if learner.casefold() in {other.casefold() for other in known}:
         raise UserError(f"the roster {path} names {learner!r} twice")
     return learner

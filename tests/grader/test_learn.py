@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -11,7 +12,7 @@ from grader.course import course_files, find_notebooks
 from grader.errors import UserError
 from grader.learn import prepare
 from grader.reset import reset
-from llmserving.exercises import EXERCISES
+from llmserving.exercises import EXERCISES, session
 from llmserving.exercises.statement import statement_markdown
 
 from grader import __main__ as cli
@@ -119,6 +120,31 @@ def test_nothing_is_reset_while_it_is_not_known_whose_numbers_to_write(
     assert everything(learn) == before
     assert cli.main(["learn", str(learn)]) == 0
     assert cli.main(["reset", str(learn / "L2" / "kv_size.ipynb")]) == 0
+
+
+@pytest.mark.parametrize("learner", ["Zo\xeb", "Zoe\u0308"])
+def test_a_name_with_accents_has_one_folder_and_one_draw(tmp_path: Path, learner: str) -> None:
+    prepare(tmp_path / "learn", COURSE, learner)
+    assert session.learner_of(tmp_path / "learn" / ".llmserving") == "Zo\xeb"
+    assert prepare(tmp_path / "learn", COURSE, "Zo\xeb") == []
+    notebook = nbformat.read(tmp_path / "learn" / "L2" / "kv_size.ipynb", as_version=4)
+    assert cell_of(notebook, "statement", "L2.1").source == statement_markdown(EXERCISES["L2.1"], "Zo\xeb")
+
+
+# The Hindi one has vowel signs, which are part of its letters.
+@pytest.mark.parametrize(
+    "learner", ["ada", "7b", "a_b@c.d+e-f", "\u674e\u5a1c", "\u0939\u093f\u0928\u094d\u0926\u0940"]
+)
+def test_letters_of_every_language_are_letters(learner: str) -> None:
+    assert session.valid_learner(learner) == learner
+
+
+@pytest.mark.parametrize(
+    "learner", ["../up", "a/b", "a b", "a#1", "a\x1fb", "\u0308a", "_a", "\xb2", "a\u202eb", "a\ud800", "a" * 65, 7]
+)
+def test_what_could_name_no_folder_or_no_seed_is_no_learner(learner: Any) -> None:
+    with pytest.raises(ValueError, match="a learner id is 1 to 64 letters"):
+        session.valid_learner(learner)
 
 
 @pytest.mark.parametrize("learner", ["../up", "", " ", "a" * 65])

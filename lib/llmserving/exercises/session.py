@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import os
-import re
 import sys
+import unicodedata
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -19,16 +19,31 @@ LEARNER_FILE = "learner.json"
 LEARNER_VARIABLE = "LLMSERVING_LEARNER"
 RECORDS_VARIABLE = "LLMSERVING_RECORDS"
 
-_LEARNER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
+_LEARNER_SIGNS = "._@+-"
+_LEARNER_LENGTH = 64
 
 
 def valid_learner(learner: Any) -> str:
-    """`learner` itself; ValueError where it could not name a folder and a seed on every system."""
-    if isinstance(learner, str) and _LEARNER_ID.fullmatch(learner):
-        return learner
+    """`learner`; ValueError where it could not name a folder and a seed on every system.
+
+    Accents come back composed: a name that reads the same draws the same numbers, however a system has spelt it.
+    """
+    if isinstance(learner, str):
+        name = unicodedata.normalize("NFC", learner)
+        if 1 <= len(name) <= _LEARNER_LENGTH and _begins_id(name[0]) and all(map(_may_be_in_id, name)):
+            return name
     raise ValueError(
         f"a learner id is 1 to 64 letters, digits or . _ @ + - and starts with a letter or digit, but got {learner!r}"
     )
+
+
+def _begins_id(sign: str) -> bool:
+    return sign.isalpha() or sign.isdecimal()
+
+
+def _may_be_in_id(sign: str) -> bool:
+    """Vowel signs and other marks are part of a letter in many a script."""
+    return _begins_id(sign) or sign in _LEARNER_SIGNS or unicodedata.category(sign) in ("Mn", "Mc")
 
 
 def current_learner() -> str:
