@@ -13,8 +13,9 @@ from grader.attention import reason_of
 from grader.class_folder import ClassFolder
 from grader.course import levels_in, pages_in, read_notebook, require_level, write_notebook
 from grader.errors import UserError
-from grader.releases import PERSONAL, RELEASE, latest_release, own_words_before, read_releases, record_release
+from grader.releases import PERSONAL, RELEASE, own_words_before, read_releases, record_release
 from grader.render_command import files_that_differ
+from grader.roster_news import what_the_roster_changed
 from grader.student_version import student_version
 
 
@@ -27,8 +28,9 @@ def release(
     """Release `levels`; a line for each. Nothing is released while a notebook is out of step with its exercises.
 
     roster: id -> names; each of them gets a copy with numbers of their own and a row in the gradebook. Without one, a
-    level that was released with personal numbers before is released to the same learners again. own_words: points for
-    each text in the learner's own words, graded by hand, 0 for none; what it was before where it is not given.
+    level that was released with personal numbers before is released to the same learners again; where one names others
+    than before, more lines say whose copies do not fit any more. own_words: points for each text in the learner's own
+    words, graded by hand, 0 for none; what it was before where it is not given.
     """
     if own_words is not None and not 0 <= own_words < 1000:
         raise UserError(f"--own-words takes points from 0 to 999, but got {own_words:g}")
@@ -45,13 +47,13 @@ def release(
                 gradebook.update_or_create_student(learner, **names)
     for page in pages:
         write_notebook(student_version(read_notebook(page), DEFAULT_LEARNER), folder.root / RELEASE / page.name)
-    return [_release_level(folder, level, roster, own_words) for level in levels]
+    return [line for level in levels for line in _release_level(folder, level, roster, own_words)]
 
 
 def _release_level(
     folder: ClassFolder, level: str, roster: Mapping[str, Mapping[str, str]] | None, own_words: float | None
-) -> str:
-    before = len(read_releases(folder.root, level))
+) -> list[str]:
+    before = read_releases(folder.root, level)
     released = folder.root / RELEASE / level
     points = own_words_before(folder.root, level) if own_words is None else own_words
     folder.api.config.PrepareRelease.own_words = points
@@ -66,8 +68,10 @@ def _release_level(
                 shutil.copytree(Path(kept) / level, released)
             raise UserError(f"{level} was not released: {reason_of(result)}")
     # nbgrader has called finish_release, and swallows whatever goes wrong in it; here it is told.
-    learners = latest_release(folder.root, level).learners if read_releases(folder.root, level) else None
+    learners = before[-1].learners if before else None
     made = record_release(folder.root, level, learners if roster is None else list(roster), points)
-    again = "" if len(read_releases(folder.root, level)) > before else ", the same content as before"
+    again = "" if len(read_releases(folder.root, level)) > len(before) else ", the same content as before"
     where = f"{RELEASE}/{level}" if made.learners is None else f"{PERSONAL}/*/{level}, {len(made.learners)} learners"
-    return f"{level}  release {made.version}  {where}{again}"
+    submitted = folder.api.get_submitted_students(level)
+    news = what_the_roster_changed(before[-1], made.learners, submitted) if before else []
+    return [f"{level}  release {made.version}  {where}{again}", *(f"{level}  {line}" for line in news)]

@@ -14,6 +14,8 @@ from grader.course import notebooks_in
 from grader.errors import NotGraded, UserError
 from grader.release import release
 from grader.releases import Release, read_releases
+from grader.roster import read_roster
+from grader.roster_news import what_the_roster_changed
 from llmserving.exercises import EXERCISES
 from llmserving.exercises.statement import statement_markdown
 
@@ -125,24 +127,85 @@ def test_a_release_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
     [
         ("ada\n../bob\n", "cannot be used: a learner id"),
         ("ada\nAda\n", "'Ada' twice"),
+        ("Stra\xdfe\nSTRASSE\n", "'STRASSE' twice"),
+        ("Zo\xeb\nZoe\u0308\n", "'Zo\xeb' twice"),
         ("default\n", "the course's own numbers"),
         ("\n", "names nobody"),
         ("name,mail\nAda,a@b\n", "none is headed `id`"),
     ],
 )
 def test_a_roster_that_cannot_be_used_is_refused(tmp_path: Path, roster: str, why: str) -> None:
-    from grader.roster import read_roster
-
-    (tmp_path / "roster.csv").write_text(roster)
+    (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
     with pytest.raises(UserError, match=why):
         read_roster(tmp_path / "roster.csv")
 
 
 def test_a_roster_from_a_spreadsheet_brings_names(tmp_path: Path) -> None:
-    from grader.roster import read_roster
-
     (tmp_path / "roster.csv").write_text("\ufeffid,last_name,group\nada,Lovelace,3\n\n", encoding="utf-8")
     assert read_roster(tmp_path / "roster.csv") == {"ada": {"last_name": "Lovelace"}}
+
+
+def test_a_roster_that_is_not_saved_as_utf_8_is_refused_with_what_helps(tmp_path: Path) -> None:
+    (tmp_path / "roster.csv").write_bytes("Zo\xeb\n".encode("cp1252"))
+    with pytest.raises(UserError, match="is not saved as UTF-8, .* a spreadsheet saves it so as 'CSV UTF-8'"):
+        read_roster(tmp_path / "roster.csv")
+
+
+COURSE_S, ADA_AND_BOB = None, ["ada", "bob"]
+
+
+@pytest.mark.parametrize(
+    ("before", "learners", "submitted", "told"),
+    [
+        (COURSE_S, None, ["ada"], []),
+        (ADA_AND_BOB, ["bob", "ada"], ["ada"], []),
+        (ADA_AND_BOB, ["ada", "bob", "late"], ["ada"], ["new on the roster: late"]),
+        (
+            ADA_AND_BOB,
+            ["ada"],
+            [],
+            [
+                "not on the roster any more: bob; what they have in personal/ stays, but needs attention when they hand it in; "
+                "a release with a roster that names them again puts it right"
+            ],
+        ),
+        (
+            ADA_AND_BOB,
+            ["cem"],
+            ["bob"],
+            [
+                "new on the roster: cem",
+                "not on the roster any more: ada, bob; what they have in personal/ stays, but needs attention when they hand "
+                "it in (bob: handed in already); a release with a roster that names them again puts it right",
+            ],
+        ),
+        (
+            COURSE_S,
+            ["ada", "bob"],
+            ["ada", "cem"],
+            [
+                "the learners on the roster have numbers of their own from now on; a copy with the course's numbers, as handed "
+                "out before, needs attention when one of them hands it in (ada: handed in already)"
+            ],
+        ),
+        (ADA_AND_BOB, [*ADA_AND_BOB, *map(str, range(12))], [],
+         ["new on the roster: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"]),
+    ],
+)  # fmt: skip
+def test_another_roster_says_who_is_new_who_is_gone_and_whose_copies_do_not_fit(
+    before: list[str] | None, learners: list[str] | None, submitted: list[str], told: list[str]
+) -> None:
+    assert what_the_roster_changed(a_release("v1", before), learners, submitted) == told
+
+
+def test_a_release_with_another_roster_tells_of_each_level(tmp_path: Path) -> None:
+    folder = new_class(tmp_path / "class", small_course(tmp_path / "course", "L2/kv_size"), "L2", roster="ada\nbob\n")
+    assert len(release(folder, ["L2"])) == 1
+    assert len(release(folder, ["L2"], {"ada": {}, "bob": {}, "late": {}})) == 2
+    _, news = release(folder, ["L2"], {"ada": {}, "late": {}})
+    assert news.startswith("L2  not on the roster any more: bob; ")
+    assert (folder.root / "personal" / "bob" / "L2" / "kv_size.ipynb").exists()
+    assert len(release(folder, ["L2"])) == 1
 
 
 def a_release(version: str, learners: list[str] | None = None, **exercises: int) -> Release:
