@@ -72,6 +72,10 @@ def parser() -> argparse.ArgumentParser:
 
     one = add("grade", parents=[in_class], help="grade what was handed in, and write the feedback")
     one.add_argument("levels", nargs="+", type=level_name, metavar="LEVEL")
+    one.add_argument(
+        "--student", dest="students", nargs="+", action="extend", metavar="NAME", help="grade only these (default: all)"
+    )
+    one.add_argument("--again", action="store_true", help="grade also what has not changed since it was graded")
     one.set_defaults(run=commands.run_grade)
 
     one = add("report", parents=[in_class], help="a line for each learner and exercise of a level")

@@ -43,10 +43,9 @@ def reason_of(result: Mapping[str, Any]) -> str:
     return _KNOWN.get(name) or f"it could not be processed ({name}: {text[:160]})".replace(": )", ")")
 
 
-def reason_with_notebook(result: Mapping[str, Any]) -> str:
-    """The same, with the notebook at which it failed."""
-    at = _NOTEBOOK.findall(str(result.get("log", "")))
-    return f"{at[-1]}: {reason_of(result)}" if at else reason_of(result)
+def notebooks_tried(result: Mapping[str, Any]) -> list[str]:
+    """The notebooks that the step came to, in order: where it failed, it was at the last of them."""
+    return list(dict.fromkeys(_NOTEBOOK.findall(str(result.get("log", "")))))
 
 
 def note_attention(root: Path, level: str, student: str, reason: str, log: str = "") -> str:

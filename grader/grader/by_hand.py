@@ -28,13 +28,19 @@ def by_hand(folder: ClassFolder, level: str) -> list[tuple[str, ...]]:
     return rows
 
 
-def waiting_note(submission: Any) -> list[str]:
-    """A note on how many answers of a submission no score stands for yet; none where there are none."""
+def waiting_notes(submission: Any) -> list[str]:
+    """How many answers of a submission wait for a human: no score stands for them yet, or one that was given before."""
     grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-    count = sum(grade.auto_score is None and grade.manual_score is None for grade in grades)
-    if not count:
-        return []
-    return [f"{count} {'answer' if count == 1 else 'answers'} in own words to be graded by hand, in formgrader"]
+    none = sum(grade.auto_score is None and grade.manual_score is None for grade in grades)
+    # nbgrader keeps what a human has given and marks it so, when the answer it was given for is graded once more.
+    before = sum(grade.manual_score is not None and grade.needs_manual_grade for grade in grades)
+    notes = []
+    if none:
+        notes.append(f"{none} {'answer' if none == 1 else 'answers'} in own words to be graded by hand, in formgrader")
+    if before:
+        marks = "1 score given by hand is" if before == 1 else f"{before} scores given by hand are"
+        notes.append(f"{marks} from before it was graded anew, to be looked at again in formgrader")
+    return notes
 
 
 def _standing(grade: Any) -> tuple[str, str]:

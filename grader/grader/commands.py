@@ -64,7 +64,8 @@ def run_grade(options: Namespace) -> int:
     from grader.class_folder import open_class_folder
     from grader.grade import grade, summary
 
-    graded = grade(open_class_folder(Path(options.folder)), options.levels, say=_print_now)
+    folder = open_class_folder(Path(options.folder))
+    graded = grade(folder, options.levels, _print_now, students=options.students, again=options.again)
     print(summary(graded))
     return 1 if any(one.reason is not None for one in graded) else 0
 

@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.class_folder import ClassFolder
+from grader.class_folder import SUBMITTED, ClassFolder
 from grader.course import notebooks_in
+from grader.errors import UserError
 from grader.releases import RELEASE
 
 _UTF8 = "utf-8"
 _SHOWN = 6
+
+
+def require_students(names: Sequence[str], submitted: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Of what was handed in, level by level, what these students did; UserError where others handed in and one of them did not."""
+    everybody = sorted({student for students in submitted.values() for student in students})
+    for name in names if everybody else ():
+        if name not in everybody:
+            near = difflib.get_close_matches(name, everybody, n=3, cutoff=0.4)
+            there = f"did you mean {', '.join(near)}?" if near else f"there is {_listed(everybody)}"
+            raise UserError(f"{name!r} has handed in nothing of {', '.join(submitted)} in {SUBMITTED}/; {there}")
+    return {level: [student for student in students if student in names] for level, students in submitted.items()}
+
+
+def why_not_a_student(student: str) -> str | None:
+    """A sentence where the folder's name is not spelt as a roster and the gradebook spell it, though it reads the same."""
+    composed = unicodedata.normalize("NFC", student)
+    if composed == student:
+        return None
+    return (
+        f"the folder's name reads {composed}, but its accents are signs of their own, as in some archives, and to a computer "
+        f"that is another name; rename the folder to {composed}"
+    )
 
 
 def why_not_found(folder: ClassFolder, level: str, student: str) -> str | None:
@@ -32,8 +57,16 @@ def why_not_found(folder: ClassFolder, level: str, student: str) -> str | None:
     renamed = [(name, other) for name in missing for other in others if _looks_like(other, name)]
     if not renamed:
         return None
-    name, other = renamed[0]
-    return f"{name} was not handed in under that name, but {other} was; rename it if that is the notebook"
+    return "; ".join(
+        f"{name} was not handed in under that name, but {other} was; rename it if that is the notebook"
+        for name, other in renamed[:_SHOWN]
+    )
+
+
+def level_notebooks(folder: ClassFolder, level: str, student: str) -> list[str]:
+    """The notebooks of the level that were handed in under their names."""
+    found = _found(_submitted(folder, level, student))
+    return [name for name in _wanted(folder, level) if name in found]
 
 
 def notes_on_files(folder: ClassFolder, level: str, student: str) -> tuple[str, ...]:

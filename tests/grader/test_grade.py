@@ -226,6 +226,18 @@ def test_a_level_that_does_not_exist_is_not_to_be_released(graded: Any) -> None:
         grade(open_class_folder(graded[0]), ["L9"])
 
 
+def test_each_of_two_files_under_other_names_is_named(
+    graded: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.submission_files._submitted", lambda *_: tmp_path)
+    monkeypatch.setattr("grader.submission_files._wanted", lambda *_: ["a.ipynb", "kv_size.ipynb", "weights.ipynb"])
+    for name in ("a.ipynb", "kv_size (1).ipynb", "weights-2.ipynb"):
+        (tmp_path / name).write_text("")
+    told = str(why_not_found(open_class_folder(graded[0]), "L2", "somebody"))
+    assert "kv_size.ipynb was not handed in under that name, but kv_size (1).ipynb was; " in told
+    assert "weights.ipynb was not handed in under that name, but weights-2.ipynb was; " in told
+
+
 @pytest.mark.slow
 def test_plain_nbgrader_gives_the_same_rows(tmp_path: Path) -> None:
     root = tmp_path / "class"
@@ -270,6 +282,29 @@ def test_personal_numbers_are_graded_for_the_learner_of_the_folder(tmp_path: Pat
     assert "made for 'ada', but the copy released to cem was made for cem" in cem.reason
     kept = nbformat.read(folder.root / "autograded" / "bob" / "L2" / "kv_size.ipynb", as_version=4)
     assert any('check("L2.1", learner="bob")' in cell.source for cell in kept.cells)
+
+
+def test_a_name_with_accents_is_one_student_however_it_is_spelt(tmp_path: Path) -> None:
+    composed, apart = "Zo\xeb", "Zoe\u0308"
+    course = small_course(tmp_path / "notebooks", "L2/kv_size")
+    folder = new_class(tmp_path / "class", course, "L2", roster=f"{apart}\n\u674e\u5a1c\n")
+    assert sorted(path.name for path in (folder.root / "personal").iterdir()) == [composed, "\u674e\u5a1c"]
+    for student in (composed, apart, "\u674e\u5a1c"):
+        owner = composed if student == apart else student
+        hand_in(folder.root, student, "L2", {"kv_size": right(learner=owner)}, folder.root / "personal" / owner / "L2")
+    by_student = {one.student: one for one in grade(folder, ["L2"], say=lambda line: None)}
+    assert by_student[composed].score == by_student["\u674e\u5a1c"].score == 5
+    assert str(by_student[apart].reason).endswith(f"that is another name; rename the folder to {composed}")
+    with folder.gradebook as gradebook:
+        assert {student.id for student in gradebook.students} == {composed, "\u674e\u5a1c"}
+    assert cli.main(["export", "--to", str(tmp_path / "grades.csv"), "--class", str(folder.root)]) == 0
+    assert f",{composed}," in (tmp_path / "grades.csv").read_text(encoding="utf-8")
+
+
+def test_a_folder_that_is_on_no_roster_has_the_course_s_numbers_whatever_it_is_called(tmp_path: Path) -> None:
+    folder = new_class(tmp_path / "class", small_course(tmp_path / "notebooks", "L2/kv_size"), "L2", roster="ada\n")
+    hand_in(folder.root, "Zo\xeb, late", "L2", {"kv_size": right()})
+    assert [one.score for one in grade(folder, ["L2"], say=lambda line: None)] == [5]
 
 
 def test_nothing_is_graded_where_the_kernel_finds_no_key(graded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
