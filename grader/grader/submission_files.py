@@ -22,7 +22,7 @@ _SHOWN = 6
 
 
 def require_students(names: Sequence[str], submitted: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Of what was handed in, level by level, what these students did; UserError where others handed in and one of them did not."""
+    """Of what was handed in, level by level, what these did; UserError where others have handed in and one of them has not."""
     everybody = sorted({student for students in submitted.values() for student in students})
     for name in names if everybody else ():
         if name not in everybody:

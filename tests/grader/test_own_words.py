@@ -250,7 +250,7 @@ def test_a_class_is_graded_by_machine_and_by_hand(tmp_path_factory: pytest.TempP
     assert "**Rubric, WH1**" in autograded
     again = {one.student: one for one in grade(folder, ["L1"], say=told.append)}
     assert again["writes"].score == 8.5, "what the grader gave stands when the class is graded once more"
-    assert again["writes"].notes == ()
+    assert again["writes"].notes == ("unchanged, with its feedback written anew",)
     assert rows_of(folder)["writes"] == "1.5 of 2 own words graded by hand"
     feedback = (folder.root / "feedback" / "writes" / "L1" / "two_phases.html").read_text()
     assert MINE in feedback
