@@ -324,7 +324,7 @@ def test_any_object_becomes_small_json_and_never_an_exception(exercise_id: str, 
 
 def test_collect_asks_for_a_known_id_and_takes_no_inputs() -> None:
     with pytest.raises(KeyError, match="did you mean L2.1"):
-        collect("l2.1", {})
+        collect("L2.11", {})
     with pytest.raises(ValueError, match="takes no inputs"):
         collect("L2.1", {}, inputs=[1])
 

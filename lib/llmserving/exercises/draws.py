@@ -11,7 +11,6 @@ import hashlib
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from llmserving.units import format_number
@@ -61,7 +60,7 @@ class Draw:
     def numbers(self, learner: str) -> Numbers:
         """Drawn once: grading asks for the same numbers many times, and some draws try hundreds before they keep one."""
         if learner not in self._drawn:
-            self._drawn[learner] = MappingProxyType(dict(self._draw(learner)))
+            self._drawn[learner] = self._draw(learner)
         return self._drawn[learner]
 
     def _draw(self, learner: str) -> Numbers:
