@@ -9,6 +9,8 @@ LAB_OPTIONS ?=
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt
+# Containers often set it; then each of the many Pythons that the course and its tests start compiles the course anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Jupyter asks a root user (in a container, say) to confirm.
 ROOT_OPTION := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
