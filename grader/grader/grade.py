@@ -109,6 +109,8 @@ def _grade_one(folder: ClassFolder, level: str, student: str, installed: str, *,
     forget_standing(folder.root, level, student)
     same_work = kept is not None and kept.work == now.work
     if not same_work:
+        # First, so that a run that is stopped leaves no score of before, nor a sum of old ones and new.
+        withdraw_grades(folder, level, student)
         unfound = why_not_found(folder, level, student)
         failed = (unfound, "") if unfound is not None else autograde(folder, level, student)
         if failed is not None:

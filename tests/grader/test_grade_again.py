@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from grader.class_folder import ClassFolder, open_class_folder
 from grader.errors import UserError
+from grader.export import export_grades
 from grader.grade import Graded, grade, summary
 from grader.release import release
 from grader.unchanged import Standing, hash_of_installed, hash_of_read, kept_standing, standing_of
@@ -230,6 +232,23 @@ def test_a_run_that_is_stopped_half_way_leaves_nothing_that_stands(
     runs.since()
     assert not graded(folder, students=["bob"])["bob"].unchanged
     assert runs.since() == BOTH
+
+
+def test_a_run_that_is_stopped_while_it_grades_leaves_no_score_of_before(
+    folder: ClassFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def stopped(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folder.api, "autograde", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            graded(folder, students=["bob"], again=True)
+    export_grades(folder, tmp_path / "grades.csv")
+    with open(tmp_path / "grades.csv", newline="", encoding="utf-8") as file:
+        rows = {row["student_id"]: (row["score"], row["status"]) for row in csv.DictReader(file)}
+    assert rows["bob"] == ("", "not graded")
+    assert graded(folder, students=["bob"])["bob"].score == 7
 
 
 def test_what_cannot_be_graded_any_more_is_not_known_as_graded(folder: ClassFolder) -> None:
