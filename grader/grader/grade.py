@@ -82,6 +82,10 @@ def grade(
         for student in chosen[level]:
             graded.append(_grade_one(folder, level, student, installed, again=again))
             say(graded[-1].line(width))
+        if students is None and (gone := _without_hand_in(folder, level, submitted[level])):
+            say(
+                f"{level}  nothing is handed in any more by {', '.join(gone)}; the gradebook keeps what it has of them."
+            )
     return graded
 
 
@@ -132,6 +136,13 @@ def _standing(folder: ClassFolder, level: str, student: str, unchanged: str | No
     first = [] if unchanged is None else [unchanged]
     # Said of two notebooks, it is read once.
     return Graded(student, level, score, points, tuple(dict.fromkeys([*first, *notes])), unchanged=bool(first))
+
+
+def _without_hand_in(folder: ClassFolder, level: str, submitted: Sequence[str]) -> list[str]:
+    """Students of whom the gradebook knows a submission, though their folder was removed."""
+    with folder.gradebook as gradebook:
+        known = gradebook.assignment_submissions(level)
+        return sorted(one.student.id for one in known if one.student.id not in submitted)
 
 
 def _not_graded(folder: ClassFolder, level: str, student: str, reason: str, log: str = "") -> Graded:

@@ -251,6 +251,16 @@ def test_a_run_that_is_stopped_while_it_grades_leaves_no_score_of_before(
     assert graded(folder, students=["bob"])["bob"].score == 7
 
 
+def test_a_score_whose_hand_in_was_removed_is_told_of(folder: ClassFolder) -> None:
+    shutil.rmtree(folder.root / "submitted" / "bob" / "L1")
+    said: list[str] = []
+    grade(folder, ["L1"], said.append)
+    assert said[-1] == "L1  nothing is handed in any more by bob; the gradebook keeps what it has of them."
+    said.clear()
+    grade(folder, ["L1"], said.append, students=["ada"])
+    assert not any("any more" in line for line in said)
+
+
 def test_what_cannot_be_graded_any_more_is_not_known_as_graded(folder: ClassFolder) -> None:
     path = folder.root / "submitted" / "bob" / "L1" / "two_phases.ipynb"
     before = path.read_bytes()
