@@ -218,12 +218,13 @@ def test_what_a_human_gave_stands_for_a_new_hand_in_and_is_to_be_looked_at_again
     assert graded(folder, students=["ada"])["ada"].notes == ("unchanged, with its feedback written anew",)
 
 
+def stopped(*_: Any, **__: Any) -> Any:
+    raise KeyboardInterrupt
+
+
 def test_a_run_that_is_stopped_half_way_leaves_nothing_that_stands(
     folder: ClassFolder, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(*_: Any, **__: Any) -> Any:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
         patch.setattr(folder.api, "generate_feedback", stopped)
         with pytest.raises(KeyboardInterrupt):
@@ -237,9 +238,6 @@ def test_a_run_that_is_stopped_half_way_leaves_nothing_that_stands(
 def test_a_run_that_is_stopped_while_it_grades_leaves_no_score_of_before(
     folder: ClassFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def stopped(*_: Any, **__: Any) -> Any:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
         patch.setattr(folder.api, "autograde", stopped)
         with pytest.raises(KeyboardInterrupt):
