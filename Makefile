@@ -13,7 +13,8 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constr
 unexport PYTHONDONTWRITEBYTECODE
 # Jupyter asks a root user (in a container, say) to confirm.
 ROOT_OPTION := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+# Two workers share the cores; with threads of torch's own in each they would stand in one another's way, and take half as long again.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: lab model kernels test test-slow bench lint format reset pictures clean
 

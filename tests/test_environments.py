@@ -61,10 +61,11 @@ print(len(tinylm.held_out_text()) > 60_000, [path.name for path in Path(tinylm._
     return told.startswith("True") and "config.json" in told and "model.safetensors" in told
 
 
-def executed(python: Path, path: Path, folder: Path) -> Any:
-    command = [python, "-m", "nbconvert", "--execute", "--to", "notebook", "--output-dir", folder, path]
+def executed(python: Path, paths: list[Path], folder: Path) -> list[Any]:
+    """The notebooks as they are when every cell has been run, each in a kernel of its own."""
+    command = [python, "-m", "nbconvert", "--execute", "--to", "notebook", "--output-dir", folder, *paths]
     subprocess.run([str(word) for word in command], check=True, capture_output=True, cwd=folder)
-    return nbformat.read(folder / path.name, as_version=4)
+    return [nbformat.read(folder / path.name, as_version=4) for path in paths]
 
 
 def check_cells(notebook: Any) -> list[tuple[str, Any]]:
@@ -77,17 +78,17 @@ def points(check: str) -> float:
 
 
 def test_without_torch_and_without_the_key_then_with_the_key(python: Path, tmp_path: Path) -> None:
-    """Every cell of levels 1 and 2 runs; right answers are recorded without the key and earn everything with it."""
+    """Every cell of every lesson runs; right answers are recorded without the key and earn everything with it."""
     assert not has(python, "torch")
     assert not has(python, "grader")
     assert the_small_model_is_installed(python)
-    for path in LESSONS:
-        for check, cell in check_cells(executed(python, path, tmp_path)):
+    for notebook in executed(python, LESSONS, tmp_path):
+        for check, cell in check_cells(notebook):
             data = cell.outputs[0].data
             assert float(data["text/plain"]) == 0.0, check
             assert "Recorded, graded later" in data["text/html"]
     install(python, "--constraint", ROOT / "constraints.txt", "nbgrader==0.9.6")
     install_copy(python, "grader", tmp_path)
-    for path in LESSONS:
-        for check, cell in check_cells(executed(python, path, tmp_path)):
+    for notebook in executed(python, LESSONS, tmp_path):
+        for check, cell in check_cells(notebook):
             assert float(cell.outputs[0].data["text/plain"]) == points(check), check
