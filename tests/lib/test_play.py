@@ -361,6 +361,68 @@ def test_a_list_s_way_with_a_set_of_free_blocks_is_told_what_a_set_has_not(kind:
     assert "free_blocks is a set" not in told.sentence
 
 
+class AsDict(Naive):
+    """Right: a dict has its keys in the order in which they came."""
+
+    def __init__(self, num_blocks: int, block_size: int) -> None:
+        super().__init__(num_blocks, block_size)
+        self.free_blocks = dict.fromkeys(range(num_blocks), True)
+
+    def take(self) -> int:
+        return int(self.free_blocks.popitem()[0])
+
+    def free(self, request: Any) -> None:
+        del self.lengths[request]
+        for block in self.tables.pop(request):
+            if not any(block in other for other in self.tables.values()):
+                self.free_blocks[block] = True
+
+
+class DictByPlace(AsDict):
+    def take(self) -> int:
+        return int(self.free_blocks.pop(0))
+
+
+class DictFromTheEnd(AsDict):
+    def take(self) -> int:
+        return int(self.free_blocks.pop())
+
+
+class DictAsDeque(AsDict):
+    def take(self) -> int:
+        return int(self.free_blocks.popleft())
+
+
+class AddsAListToADict(AsDict):
+    def free(self, request: Any) -> None:
+        self.free_blocks += self.tables.pop(request)
+
+
+class TableByName(AsDict):
+    """What is not there is a table: the dict of free blocks stands in the same line and has nothing to do with it."""
+
+    def free(self, request: Any) -> None:
+        self.free_blocks[self.tables["nobody"][0]] = True
+
+
+@pytest.mark.parametrize(
+    ("kind", "pythons"),
+    [
+        (DictByPlace, "KeyError: 0"),
+        (DictFromTheEnd, "TypeError: pop expected at least 1 argument, got 0"),
+        (DictAsDeque, "AttributeError: 'dict' object has no attribute 'popleft'"),
+        (AddsAListToADict, "TypeError: unsupported operand type(s) for +=: 'dict' and 'list'"),
+    ],
+)
+def test_a_list_s_way_with_a_dict_of_free_blocks_is_told_what_a_dict_has_not(kind: type, pythons: str) -> None:
+    assert (
+        f"{pythons} (free_blocks is a dict, which has keys and no places: take by popitem()[0] and give back by "
+        "free_blocks[block] = True, or keep a list, which has places), in " in broken_in(play(FORK_AND_COPY, kind))[2]
+    )
+    assert play(FORK_AND_COPY, AsDict).broken is None
+    assert "free_blocks is a dict" not in broken_in(play(FORK_AND_COPY, TableByName))[2]
+
+
 class Later(Naive):
     async def append(self, request: Any, token: int) -> None:
         super().append(request, token)
@@ -403,6 +465,40 @@ def test_a_method_that_is_an_async_def_is_told_before_anything_is_called(
 
 def test_an_async_def_that_nobody_calls_harms_nothing() -> None:
     assert play(FORK_AND_COPY, LaterBesides).broken is None
+
+
+class Yields(Naive):
+    def append(self, request: Any, token: int) -> Any:
+        yield super().append(request, token)
+
+
+class YieldsAnAnswer(Naive):
+    def can_append(self, request: Any) -> Any:
+        yield super().can_append(request)
+
+
+class MadeByYield(Naive):
+    def __init__(self, num_blocks: int, block_size: int) -> None:  # type: ignore[misc]
+        yield super().__init__(num_blocks, block_size)
+
+
+class YieldsBlocks(Naive):
+    """Right: a table is read from beginning to end, whenever it is read."""
+
+    def table(self, request: Any) -> Any:
+        yield from self.tables[request]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(Yields, "append"), (YieldsAnAnswer, "can_append"), (MadeByYield, "__init__")]
+)
+def test_a_method_with_a_yield_is_told_before_anything_is_called(kind: type, name: str) -> None:
+    assert broken_in(play(FORK_AND_COPY, kind)) == (
+        "bug", 0,
+        f"Before operation 1: {name} has a yield: a call of it only makes a generator, and not a line of it runs; write it "
+        "without yield, and give back by return.",
+    )  # fmt: skip
+    assert play(FORK_AND_COPY, YieldsBlocks).broken is None
 
 
 def test_a_refusal_that_would_end_the_program_is_a_bug() -> None:

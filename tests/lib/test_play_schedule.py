@@ -197,10 +197,28 @@ class LaterItself:
         engine.admit()
 
 
+class Yields(Fir):
+    def send_back(self, engine: Any, sequence: Any) -> Any:
+        yield super().send_back(engine, sequence)
+
+
+class YieldsItself:
+    def schedule(self, engine: Any) -> Any:
+        yield engine.admit()
+
+
 class SeatsAsASet(Fir):
     def __init__(self) -> None:
         super().__init__()
         self.free_seats = set(self.free_seats)  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(("kind", "name"), [(Yields, "send_back"), (YieldsItself, "schedule")])
+def test_a_method_with_a_yield_is_told_before_the_first_step(kind: type, name: str) -> None:
+    broken = play_schedule(FIR_DAY, kind).broken
+    assert broken is not None
+    assert (broken.name, broken.step) == ("bug", 0)
+    assert f"{name} has a yield: a call of it only makes a generator, and not a line of it runs" in str(broken)
 
 
 @pytest.mark.parametrize(("kind", "name"), [(Later, "send_back"), (LaterItself, "schedule")])

@@ -7,15 +7,11 @@ bug, and so is an assertion that fails; except that where a refusal is due, a lo
 
 from __future__ import annotations
 
-import inspect
 import linecache
 import opcode
-import re
 import sysconfig
-from collections.abc import Iterable, Set
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 NOT_WRITTEN = "is not written yet"
 
@@ -41,7 +37,7 @@ def is_refusal(error: BaseException, *, due: bool) -> bool:
         return False
     if isinstance(error, AssertionError):
         return due
-    if _was_raised_by_a_statement(error):
+    if was_raised_by_a_statement(error):
         return True
     return due and isinstance(error, LookupError | ValueError | StopIteration)
 
@@ -51,7 +47,7 @@ def sentence_of(error: BaseException) -> str:
     said = str(error).strip().rstrip(".")
     if not said:
         return type(error).__name__
-    return said if _was_raised_by_a_statement(error) and " " in said else f"{type(error).__name__}: {said}"
+    return said if was_raised_by_a_statement(error) and " " in said else f"{type(error).__name__}: {said}"
 
 
 def bug(method: str, error: BaseException, caller: str = "the script", aside: str = "") -> LearnersBug:
@@ -70,33 +66,8 @@ def bug(method: str, error: BaseException, caller: str = "the script", aside: st
     return LearnersBug(f"{method} stopped with a bug, {kind}{f': {said}' if said else ''}{aside}{where}")
 
 
-def refuse_async(made: Any, called: Iterable[str]) -> None:
-    """LearnersBug where a method of a class that somebody else calls is an `async def`, of which a call runs nothing.
-
-    called: methods that are called from outside; those that take the place of a base class's are called by that.
-    """
-    bases = made.__mro__ if isinstance(made, type) else type(made).__mro__
-    for name, member in ((name, member) for one in bases for name, member in vars(one).items()):
-        function = getattr(member, "__func__", getattr(member, "fget", member))
-        is_called = name in called or any(name in vars(base) for base in bases[1:])
-        if is_called and (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)):
-            raise LearnersBug(
-                f"{name} is an async def: a call of it only makes a coroutine, and not a line of it runs; write a plain def"
-            )
-
-
-def about_sets(error: BaseException, made: Any) -> str:
-    """What to add where a list's method was tried on the set in which `made` keeps what is free; '' elsewhere."""
-    if not isinstance(error, TypeError | AttributeError) or not re.search(r"\b(frozen)?set\b", str(error)):
-        return ""
-    kept = getattr(made, "__dict__", {})
-    name = next((name for name, value in kept.items() if name.startswith("free") and isinstance(value, Set)), None)
-    if name is None:
-        return ""
-    return f" ({name} is a set, which has no order: take by pop() and give back by add(), or keep a list, which has one)"
-
-
-def _was_raised_by_a_statement(error: BaseException) -> bool:
+def was_raised_by_a_statement(error: BaseException) -> bool:
+    """Whether a `raise` has raised it: neither Python itself nor, of a KeyboardInterrupt, whoever pressed stop."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next

@@ -9,18 +9,11 @@ from typing import Any
 from llmserving import arguments
 from llmserving.events import Event
 from llmserving.paging.allocator import PagedAllocator
-from llmserving.paging.learners_code import (
-    WENT_WRONG,
-    LearnersBug,
-    about_sets,
-    bug,
-    is_refusal,
-    refuse_async,
-    sentence_of,
-)
+from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug, is_refusal, sentence_of
 from llmserving.paging.observation import State
 from llmserving.paging.operation import Operation
 from llmserving.paging.reading import look, whole_number
+from llmserving.paging.slips import about_free, refuse_deferred
 
 CALLED = ("allocate", "append", "fork", "free", "table", "free_blocks", "num_tokens", "can_allocate", "can_append")
 
@@ -53,7 +46,7 @@ class Watched:
         except NotImplementedError:
             return None
         except WENT_WRONG as error:
-            raise bug(name, error) from None
+            raise bug(name, error, aside=about_free(error, self._allocator)) from None
 
     def call(self, operation: Operation, *, refusal_due: bool) -> tuple[str | None, Any]:
         """Carry the operation out: the sentence of its refusal or None, and what it returned."""
@@ -65,7 +58,7 @@ class Watched:
         except WENT_WRONG as error:
             if is_refusal(error, due=refusal_due):
                 return sentence_of(error), None
-            raise bug(operation.kind, error, aside=about_sets(error, self._allocator)) from None
+            raise bug(operation.kind, error, aside=about_free(error, self._allocator)) from None
         return None, answer
 
     def logged(self) -> list[Event]:
@@ -80,7 +73,7 @@ def tokens_found(operation: Operation, answer: Any) -> int:
 
 
 def _made(allocator: Any, num_blocks: int, block_size: int) -> Any:
-    refuse_async(allocator, CALLED)
+    refuse_deferred(allocator, CALLED)
     if isinstance(allocator, type) or (callable(allocator) and not hasattr(allocator, "table")):
         try:
             made = allocator(num_blocks, block_size)

@@ -13,7 +13,8 @@ from typing import Any
 from llmserving import arguments
 from llmserving.paging import ContiguousAllocator, PagedAllocator
 from llmserving.paging.block_pool import blocks
-from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, about_sets, bug, refuse_async
+from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug
+from llmserving.paging.slips import about_free, refuse_deferred
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.request import MOST_TOKENS
 
@@ -95,7 +96,7 @@ class CheckedAllocator:
         try:
             return getattr(self._allocator, method)(*given)
         except WENT_WRONG as error:
-            raise bug(method, error, caller="the engine", aside=about_sets(error, self._allocator)) from None
+            raise bug(method, error, caller="the engine", aside=about_free(error, self._allocator)) from None
 
     def _count(self, when: str) -> None:
         try:
@@ -121,7 +122,7 @@ def _number_of(allocator: Any, memory: KvMemory) -> int | None:
 
 
 def _made(allocator: Any, memory: KvMemory) -> Any:
-    refuse_async(allocator, (*METHODS, "free_blocks"))
+    refuse_deferred(allocator, (*METHODS, "free_blocks"))
     if isinstance(allocator, type) or (callable(allocator) and not hasattr(allocator, "allocate")):
         try:
             allocator = allocator(memory.num_blocks, memory.block_size)

@@ -12,7 +12,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, about_sets, bug
+from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug
+from llmserving.paging.slips import about_free
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.moves import Moves
 from llmserving.scheduling.policy import Policy
@@ -93,7 +94,7 @@ class Engine(Moves):
         except ByHandError as told:
             self._broken("by hand", str(told))
         except WENT_WRONG as error:
-            aside = about_sets(error, self.policy)
+            aside = about_free(error, self.policy)
             self._broken("bug", str(bug("schedule", error, caller="the engine", aside=aside)))
         finally:
             self._guarded = frozenset()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from llmserving import arguments
-from llmserving.paging.learners_code import WENT_WRONG, bug, refuse_async
+from llmserving.paging.learners_code import WENT_WRONG, bug
+from llmserving.paging.slips import refuse_deferred
 from llmserving.scheduling.policies import POLICIES, check_preemption
 from llmserving.scheduling.policy import Policy
 
@@ -18,7 +19,7 @@ def checked_policy(policy: Any) -> Policy:
     TypeError or ValueError where it is none, LearnersBug where its code goes wrong.
     """
     made, shown = policy, arguments.shown(policy)
-    refuse_async(policy, ("schedule",))
+    refuse_deferred(policy, ("schedule",))
     if isinstance(policy, str) and policy in POLICIES:
         made = POLICIES[policy]()
     elif isinstance(policy, type) or (callable(policy) and not hasattr(policy, "schedule")):
