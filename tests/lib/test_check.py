@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import llmserving
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,6 +21,7 @@ from llmserving.exercises import EXERCISES, GROUPS, collect, learner, session
 from llmserving.exercises.attempts import Record
 from llmserving.exercises.card import VERDICT_MIME
 from llmserving.exercises.catalogue import id_meant
+from llmserving.exercises.missing_names import CALLS
 from llmserving.exercises.progress import Progress
 from traitlets.config import Config
 
@@ -131,6 +134,57 @@ def test_a_call_that_makes_no_sense_gets_a_sentence(
     assert not isinstance(result, float) or result == 0.0
 
 
+USAGE = {
+    "check": 'check("L2.1"), or check("L2.1", 1.07) with the answer itself',
+    "hint": 'hint("L2.1")',
+    "another": 'another("L2.1")',
+    "recall": 'recall("L3"), or recall("SC6") for that one',
+    "status": "status()",
+    "placement": "placement()",
+    "solution": 'solution("L2.1")',
+    "own_words": 'own_words("WH1")',
+    "record": 'record("L1.lab.predicted", tokens_per_s=40)',
+}
+
+
+def test_of_every_call_it_is_known_how_it_is_written() -> None:
+    assert sorted(USAGE) == sorted(CALLS)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "named", "wrong"),
+    [
+        *((name, (), {"nmae": 1}, "has no argument nmae") for name in USAGE if name != "record"),
+        ("check", ("L2.1",), {"answers": 1.07}, "has no argument answers"),
+        ("check", ("L2.1", 1.07), {"leaner": "ada"}, "has no argument leaner"),
+        ("recall", (), {"ids": "L3"}, "has no argument ids"),
+        *((name, ("L2.1",), {}, "got 'L2.1', which is one too many") for name in ("status", "placement")),
+        *(
+            (name, ("L2.1", "b", "c"), {}, "got 'b', which is one too many")
+            for name in ("hint", "another", "solution", "own_words")
+        ),
+        ("record", ("L1.lab.phases", [1, 2]), {"tokens": 3}, "got [1, 2], which is one too many"),
+        ("hint", ("L2.1",), {"exercise_id": "L2.1"}, "got exercise_id twice"),
+        ("check", ("L2.1", 1.07), {"exercise_id": "L2.1"}, "got exercise_id twice"),
+        ("record", ("L1.lab.phases",), {"name": "ada"}, "got name twice"),
+    ],
+)
+def test_a_call_with_arguments_that_it_has_not_says_which_and_how_it_is_written(
+    name: str, given: tuple[Any, ...], named: dict[str, Any], wrong: str, tmp_path: Path
+) -> None:
+    [card] = getattr(llmserving, name)(*given, **named).cards
+    done = {"check": "checked", "record": "recorded"}.get(name)
+    assert card.heading == (f"Nothing was {done}" if done else "Nothing to show")
+    assert card.text().splitlines()[1:] == [f"  {name} {wrong}; write {USAGE[name]}"]
+    assert [path.name for path in tmp_path.rglob("*")] == [".llmserving"], "and nothing is kept"
+
+
+def test_what_a_call_takes_can_be_asked_as_of_any_function() -> None:
+    takes = "(exercise_id: 'Any' = None, *answers: 'Any', learner: 'str | None' = None) -> 'Score'"
+    assert str(inspect.signature(check)) == takes
+    assert all(getattr(llmserving, name).__doc__ for name in CALLS)
+
+
 def test_a_name_in_small_letters_or_between_spaces_is_the_exercise_that_it_can_only_mean(
     answers: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,12 +209,28 @@ def test_a_name_in_small_letters_or_between_spaces_is_the_exercise_that_it_can_o
 
 
 def test_a_learner_id_in_the_environment_that_names_no_folder_gets_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv(session.LEARNER_VARIABLE, "../etc")
-    assert check("L2.1", 1.07) == 0.0
-    assert "a learner id is" in capsys.readouterr().out
-    assert "a learner id is" in repr(hint("L2.1"))
+    before = [*tmp_path.parent.rglob("*")]
+    for named in ("../etc", "/etc", "a/b", "a\\b", "..", ".", " ", "x" * 65):
+        monkeypatch.setenv(session.LEARNER_VARIABLE, named)
+        said = (
+            "LLMSERVING_LEARNER of this kernel's environment names nobody: a learner id is 1 to 64 letters, digits or "
+        )
+        assert check("L2.1", 1.07) == 0.0
+        assert said in capsys.readouterr().out
+        for call in (hint, another, solution, own_words):
+            assert said in repr(call("L2.1"))
+        for told in (status(), recall(), placement()):
+            assert [card.heading for card in told.cards] == ["Nothing to show"]
+            assert said in repr(told)
+    assert [*tmp_path.parent.rglob("*")] == before, "nothing is kept, neither here nor elsewhere"
+
+
+def test_a_learner_variable_that_is_set_to_nothing_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(session.LEARNER_VARIABLE, "")
+    assert check("L2.1", 1.07) == 2.0
+    assert _row_of("L2")[0] == "1"
 
 
 def test_a_group_is_checked_at_once_with_a_card_for_each_id(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,6 +11,7 @@ from llmserving.exercises import session
 from llmserving.exercises.asking import Asked, Refused, gather, whose
 from llmserving.exercises.card import Card, Score, Shown
 from llmserving.exercises.catalogue import EXERCISES
+from llmserving.exercises.course_call import course_call
 from llmserving.exercises.dashboard import dashboard
 from llmserving.exercises.hints import next_hint, part_in_need
 from llmserving.exercises.missing_names import offer_calls
@@ -25,6 +26,11 @@ from llmserving.exercises.verdict_card import recorded, verdict_card
 PROGRESS = Progress()
 
 
+@course_call(
+    '`check("L2.1")`, or `check("L2.1", 1.07)` with the answer itself',
+    "Nothing was checked",
+    lambda card: _printed(Score(0.0, (card,))),
+)
 def check(exercise_id: Any = None, *answers: Any, learner: str | None = None) -> Score:
     """Points earned for an exercise, with a card that says what is right and which mistake it looks like.
 
@@ -33,13 +39,10 @@ def check(exercise_id: Any = None, *answers: Any, learner: str | None = None) ->
     learner of this folder where it is not given.
     """
     offer_calls()
-    try:
-        asked = Asked(exercise_id, learner)
-        require_shown(asked, PROGRESS)
-        key = _answer_key()
-        data = gather(asked, answers, key)
-    except Refused as refusal:
-        return _printed(Score(0.0, (Card("Nothing was checked", "plain", (str(refusal),)),)))
+    asked = Asked(exercise_id, learner)
+    require_shown(asked, PROGRESS)
+    key = _answer_key()
+    data = gather(asked, answers, key)
     graded = key.grade(data, learner=asked.learner) if key is not None else {}
     closing = set() if asked.practice else {name for name, verdict in graded.items() if verdict.earns_all} & {*asked.ids}
     # A level is more than one kernel sees, so its end is told only where records are kept.
@@ -65,67 +68,57 @@ def check(exercise_id: Any = None, *answers: Any, learner: str | None = None) ->
     return _printed(Score(score, (*cards, *warning_cards()), tuple(verdicts)))
 
 
+@course_call('`hint("L2.1")`')
 def hint(exercise_id: Any = None) -> Shown:
     """The next hint, for the part that was off in the last check, or for the first part before any."""
-
-    def cards() -> list[Card]:
-        asked = Asked(exercise_id, None)
-        still_open = [name for name in asked.ids if PROGRESS.record(name).solved is None]
-        failed = [name for name in still_open if PROGRESS.record(name).attempts]
-        exercise = EXERCISES[(failed or still_open or asked.ids)[0]]
-        text = next_hint(PROGRESS, exercise, part_in_need(PROGRESS, exercise), asked.learner)
-        return [Card(f"{exercise.id} · hint", "plain", (text,))]
-
-    return _shown(cards)
+    asked = Asked(exercise_id, None)
+    still_open = [name for name in asked.ids if PROGRESS.record(name).solved is None]
+    failed = [name for name in still_open if PROGRESS.record(name).attempts]
+    exercise = EXERCISES[(failed or still_open or asked.ids)[0]]
+    text = next_hint(PROGRESS, exercise, part_in_need(PROGRESS, exercise), asked.learner)
+    return _shown([Card(f"{exercise.id} · hint", "plain", (text,))])
 
 
+@course_call('`another("L2.1")`')
 def another(exercise_id: Any = None) -> Shown:
     """Fresh numbers for practice, and the call that checks them. Practice earns nothing and has no end."""
-
-    def cards() -> list[Card]:
-        asked = Asked(exercise_id, None)
-        if asked.practice:
-            raise Refused(f"ask for another({asked.name!r}), without the # and its number")
-        if not all(EXERCISES[name].has_practice for name in asked.ids):
-            raise Refused(f"{asked.name} has no practice: {NO_PRACTICE}")
-        exercises = [EXERCISES[name] for name in asked.ids]
-        return [
-            practice_card(one, asked.learner, PROGRESS.note_practice(one.id), "practice", how_often_it_differs(one))
-            for one in exercises
-        ]
-
-    return _shown(cards)
+    asked = Asked(exercise_id, None)
+    if asked.practice:
+        raise Refused(f"ask for another({asked.name!r}), without the # and its number")
+    if not all(EXERCISES[name].has_practice for name in asked.ids):
+        raise Refused(f"{asked.name} has no practice: {NO_PRACTICE}")
+    exercises = [EXERCISES[name] for name in asked.ids]
+    return _shown(
+        practice_card(one, asked.learner, PROGRESS.note_practice(one.id), "practice", how_often_it_differs(one))
+        for one in exercises
+    )
 
 
+@course_call('`recall("L3")`, or `recall("SC6")` for that one')
 def recall(*ids: Any) -> Shown:
     """Earlier questions again, with fresh numbers, and the call that checks each; like practice, it earns nothing.
 
     recall("SC6") asks that one. recall("L3"), at the end of level 3, asks one of each level before it, first what was not
     right first time or is longest ago; recall() takes the level that you have reached.
     """
-    return _shown(lambda: recall_cards(PROGRESS, ids, whose(None)))
+    return _shown(recall_cards(PROGRESS, ids, whose(None)))
 
 
+@course_call("`status()`")
 def status() -> Shown:
     """How each level stands, what is open in each notebook, and what to do next; kept in this learner's folder."""
-
-    def cards() -> list[Card]:
-        nowhere = "No records folder was found, so this is kept until the kernel stops."
-        return dashboard(PROGRESS.records(), () if session.records_folder() else (nowhere,))
-
-    return _shown(cards)
+    whose(None)  # as everywhere, nothing is told while nobody knows for whom
+    nowhere = "No records folder was found, so this is kept until the kernel stops."
+    return _shown(dashboard(PROGRESS.records(), () if session.records_folder() else (nowhere,)))
 
 
+@course_call("`placement()`")
 def placement(*, learner: str | None = None) -> Shown:
     """Where to begin, by the answers to the questions of START_HERE. Nothing of it is graded or recorded."""
-
-    def cards() -> list[Card]:
-        own, key = whose(learner), _answer_key()
-        if key is None:
-            raise Refused("placement needs the answer key, which is not installed here; choose by 'Where to begin' in START_HERE")
-        return [placement_card(key, session.namespace(), own)]
-
-    return _shown(cards)
+    own, key = whose(learner), _answer_key()
+    if key is None:
+        raise Refused("placement needs the answer key, which is not installed here; choose by 'Where to begin' in START_HERE")
+    return _shown([placement_card(key, session.namespace(), own)])
 
 
 def _answer_key() -> Any | None:
@@ -144,11 +137,8 @@ def warning_cards() -> tuple[Card, ...]:
     return tuple(Card("Records", "plain", (warning,)) for warning in PROGRESS.warnings())
 
 
-def _shown(cards: Callable[[], list[Card]]) -> Shown:
-    try:
-        return Shown(*cards(), *warning_cards())
-    except Refused as refusal:
-        return Shown(Card("Nothing to show", "plain", (str(refusal),)))
+def _shown(cards: Iterable[Card]) -> Shown:
+    return Shown(*cards, *warning_cards())
 
 
 def _printed(score: Score) -> Score:

@@ -8,20 +8,19 @@ from llmserving.exercises import learner
 from llmserving.exercises.asking import Asked, Refused
 from llmserving.exercises.card import Card, Shown
 from llmserving.exercises.catalogue import EXERCISES
+from llmserving.exercises.course_call import course_call
 from llmserving.exercises.opening import opened, require_attempt
 
 _ASK = "An answer must hold these reasons. Tick those that your own text gives."
 _AFTER = "What is left without a tick is worth a sentence more."
 
 
+@course_call('`own_words("WH1")`')
 def own_words(exercise_id: Any = None) -> Any:
     """A checklist of reasons, after an honest attempt at the argument. What is ticked is kept in the learner's records."""
-    try:
-        asked = Asked(exercise_id, None)
-        if asked.practice:
-            raise Refused(f"the reasons do not change with practice; they are those of own_words({asked.ids[0]!r})")
-    except Refused as refusal:
-        return Shown(Card("Nothing to show", "plain", (str(refusal),)))
+    asked = Asked(exercise_id, None)
+    if asked.practice:
+        raise Refused(f"the reasons do not change with practice; they are those of own_words({asked.ids[0]!r})")
     open_now: dict[str, tuple[str, ...]] = {}
     closed: list[Card] = []
     for name in asked.ids:
@@ -34,7 +33,7 @@ def own_words(exercise_id: Any = None) -> Any:
         except Refused as refusal:
             closed.append(Card(f"{name} · in your own words · closed", "plain", (f"{refusal}.",)))
     if not open_now and not closed:
-        return Shown(Card("Nothing to show", "plain", (f"{asked.name} asks for no reason in your own words.",)))
+        raise Refused(f"{asked.name} asks for no reason in your own words.")
     return _with_boxes(open_now, closed) or Shown(*(checklist_card(*one) for one in open_now.items()), *closed)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from llmserving.exercises.card import Card, Shown
 from llmserving.exercises.catalogue import EXERCISES
+from llmserving.exercises.course_call import course_call
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.faults import shorten, type_name
 from llmserving.exercises.read_recording import checked_fields
@@ -14,8 +15,9 @@ from llmserving.exercises.recordings import keep
 from llmserving.units import format_number
 
 
+@course_call('`record("L1.lab.predicted", tokens_per_s=40)`', "Nothing was recorded")
 def record(name: Any = None, **fields: Any) -> Shown:
-    """Keep numbers of a measurement under a name such as "L1.lab.decode": record(name, seconds=[...], tokens=64).
+    """Keep numbers under the name that an exercise gives them: record("L1.lab.predicted", tokens_per_s=40).
 
     They are added to recordings.json beside the notebook; what was recorded before stays. The last counts, and answers that
     were worked out from one before it stay right. Nothing is kept where the form is off, and the card says what is.

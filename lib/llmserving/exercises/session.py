@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
+from llmserving.arguments import shown
 from llmserving.exercises.draws import DEFAULT_LEARNER
 
 RECORDS_FOLDER = ".llmserving"
@@ -33,7 +34,7 @@ def valid_learner(learner: Any) -> str:
         if 1 <= len(name) <= _LEARNER_LENGTH and _begins_id(name[0]) and all(map(_may_be_in_id, name)):
             return name
     raise ValueError(
-        f"a learner id is 1 to 64 letters, digits or . _ @ + - and starts with a letter or digit, but got {learner!r}"
+        f"a learner id is 1 to 64 letters, digits or . _ @ + - and starts with a letter or digit, but got {shown(learner)}"
     )
 
 
@@ -50,7 +51,10 @@ def current_learner() -> str:
     """The id of LLMSERVING_LEARNER, else the one this folder was prepared for, else the course's own numbers."""
     named = os.environ.get(LEARNER_VARIABLE)
     if named:
-        return valid_learner(named)
+        try:
+            return valid_learner(named)
+        except ValueError as error:
+            raise ValueError(f"{LEARNER_VARIABLE} of this kernel's environment names nobody: {error}") from None
     folder = records_folder()
     return DEFAULT_LEARNER if folder is None else learner_of(folder)
 
