@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from functools import partial
 from typing import Any
 
@@ -128,6 +130,105 @@ def test_a_refusal_is_told_and_the_day_goes_on() -> None:
     rows = trace(full, Birch).rows
     assert rows[1].did == "allocate b: refused, 3 blocks are needed, and 1 are free"
     assert rows[2].free == (2, 0, 1)
+
+
+class FailsOnceInTheMiddle(Ash):
+    def append(self, request: Any, token: int) -> None:
+        if token == 7:
+            token / 0
+        super().append(request, token)
+
+
+class LooksUpWhatIsNotThere(Ash):
+    def free(self, request: Any) -> None:
+        self.tables.pop("nobody")
+
+
+class NotWrittenYet(Birch):
+    def __init__(self, num_blocks: int, block_size: int) -> None:
+        raise NotImplementedError("LAB5B.2: in place of this method, write the one that you mend")
+
+
+class TakesTooFew(Ash):
+    def append(self, request: Any) -> None:  # type: ignore[override]
+        pass
+
+
+class OnlyCounts(Ash):
+    def table(self, request: Any) -> list[int]:
+        self.free_blocks = 3  # type: ignore[assignment]
+        return super().table(request)
+
+
+class FailsOnSendingBack(Fir):
+    def send_back(self, engine: Any, sequence: Any) -> None:
+        raise KeyError(sequence.request.id)
+
+
+class NotMadeYet(Fir):
+    def __init__(self) -> None:
+        raise NotImplementedError("LAB5B.5: in place of this method, write the one that you mend")
+
+
+@pytest.mark.parametrize(
+    ("day", "made", "rows", "words"),
+    [
+        (
+            ASH_DAY, FailsOnceInTheMiddle, 5,
+            r"Event 6, append to 'a': append stopped with a bug, ZeroDivisionError: division by zero, in append, line \d+: "
+            r"token / 0\.",
+        ),
+        (
+            ASH_DAY, LooksUpWhatIsNotThere, 6,
+            r"Event 7, free 'b': free stopped with a bug, KeyError: 'nobody', in free, line \d+: "
+            r'self\.tables\.pop\("nobody"\)\.',
+        ),
+        (
+            BIRCH_DAY, NotWrittenYet, 0,
+            r"Before event 1: NotWrittenYet\(\d+, 4\) is not written yet: LAB5B\.2: in place of this method, write the one that "
+            r"you mend\.",
+        ),
+        (ASH_DAY, TakesTooFew, 2, r"Event 3, append to 'a': append cannot be called as the script calls it: .* 3 were given\."),
+        (
+            ASH_DAY, OnlyCounts, 0,
+            r"Event 1, allocate 'a': free_blocks is only how many there are, and a trace shows which: keep a list\.",
+        ),
+        (ASH_DAY, Fir, 0, r"Before event 1: Fir\(8, 4\) cannot be called as the script calls it: .* 3 were given\."),
+        (
+            FIR_DAY, FailsOnSendingBack, 6,
+            r"Step 7, after event 15: schedule stopped with a bug, KeyError: 3, in send_back, line \d+: raise KeyError\(sequence\.request\.id\)\.",
+        ),
+        (FIR_DAY, NotMadeYet, 0, r"Before step 1: NotMadeYet\(\) is not written yet: LAB5B\.5: .+\."),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)  # fmt: skip
+def test_a_bug_ends_the_trace_and_is_told_in_a_sentence(day: Any, made: Any, rows: int, words: str) -> None:
+    traced = trace(day, made)
+    assert re.fullmatch(words, traced.stopped)
+    assert len(traced.rows) == rows
+    assert repr(traced).splitlines()[-1] == f"{traced.stopped} The trace ends here."
+    assert f"</table><p>{html.escape(traced.stopped)} The trace ends here.</p><details>" in traced._repr_html_()
+
+
+def test_of_what_runs_to_its_end_nothing_is_said_to_have_stopped() -> None:
+    for day, made in ((ASH_DAY, Ash), (BIRCH_DAY, Birch), (CEDAR_DAY, Cedar), (ELM_DAY, Elm), (FIR_DAY, Fir)):
+        assert trace(day, made).stopped == ""
+        assert "ends here" not in repr(trace(day, made)) + trace(day, made)._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("day", "made", "words"),
+    [
+        (ash_day, Ash, "a trace begins with a day, as in trace(ash_day(), Ash), but got <function ash_day"),
+        (Ash, ash_day(), "a trace begins with a day, as in trace(ash_day(), Ash), but got <class 'llmserving.faults.ash"),
+        (ASH_DAY, 7, "allocator is a class, a function of (num_blocks, block_size), or an object with the methods of "),
+        (FIR_DAY, 7, "policy is 'static', 'dynamic', 'continuous' or 'chunked', or an object with a method schedule(engine)"),
+        (FIR_DAY, "continuous", "a trace shows who has which seat, but 'continuous' has no seats_of, num_seats, free_seats"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_traced_is_told(day: Any, made: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(words)):
+        trace(day, made)
 
 
 def test_on_a_page_the_source_is_folded_away_below_the_rows() -> None:

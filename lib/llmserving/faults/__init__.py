@@ -26,7 +26,8 @@ from llmserving.faults.days import (
 )
 from llmserving.faults.elm import Elm
 from llmserving.faults.fir import Fir
-from llmserving.faults.trace import Row, Trace, trace
+from llmserving.faults.trace import Row, Trace
+from llmserving.faults.tracing import trace
 
 __all__ = [
     "ASH_DAY", "BIRCH_DAY", "CEDAR_DAY", "ELM_DAY", "FIR_DAY", "Ash", "Birch", "Cedar", "Elm", "Fir", "Row", "Trace",
