@@ -106,6 +106,18 @@ def test_who_stops_the_course_s_own_code_reads_the_line_that_called_it(kernel: A
     ]
 
 
+def test_who_raises_the_stop_reads_python_s_own_words_and_a_check_tells_them(kernel: Any) -> None:
+    raising = CLASS.replace(HERE, "raise KeyboardInterrupt")
+    kernel(raising)
+    [shown] = kernel("from llmserving.explorers import paging_explorer\npaging_explorer(allocator=Mine)")
+    assert "Traceback" in shown
+    assert UNRECORDED not in shown
+    kernel(FUNCTION.replace(HERE, "raise KeyboardInterrupt"))
+    assert kernel("from llmserving import check\nscore = check('LAB2.1')") == []
+    said = "stopped with KeyboardInterrupt, in kv_bytes_per_token, line 4: `raise KeyboardInterrupt`"
+    assert kernel(f"assert {said!r} in score.verdicts[0].message, score.verdicts[0].message") == []
+
+
 def test_a_loop_in_a_cell_of_the_learner_s_own_keeps_ipython_s_trace(kernel: Any) -> None:
     [shown] = kernel(f"{STOP}{HERE}")
     assert "Traceback" in shown

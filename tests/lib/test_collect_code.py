@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import sysconfig
 from collections.abc import Callable
 from typing import Any
 
@@ -93,7 +94,8 @@ def test_an_error_is_told_with_its_line_in_the_learner_s_cell() -> None:
 
 
 @pytest.mark.parametrize(
-    "how", ["raise SystemExit", "exit(3)", "raise GeneratorExit", "kv_bytes_per_token(**locals())"]
+    "how",
+    ["raise SystemExit", "exit(3)", "raise GeneratorExit", "raise KeyboardInterrupt", "kv_bytes_per_token(**locals())"],
 )
 def test_code_that_leaves_or_never_comes_back_is_told_too(how: str) -> None:
     assert "raised" in of_function(how)["calls"][0]
@@ -101,7 +103,36 @@ def test_code_that_leaves_or_never_comes_back_is_told_too(how: str) -> None:
 
 def test_an_interrupt_goes_through_since_nothing_else_ends_a_loop() -> None:
     with pytest.raises(KeyboardInterrupt):
-        of_function("raise KeyboardInterrupt")
+        of_function("signal.raise_signal(signal.SIGINT)", "import signal")
+
+
+def test_an_interrupt_that_the_learner_s_code_raises_is_an_error_of_its_own() -> None:
+    assert of_function("raise KeyboardInterrupt")["calls"][0] == {
+        "raised": {
+            "type": "KeyboardInterrupt", "said": "", "where": ", in kv_bytes_per_token, line 3: raise KeyboardInterrupt",
+        }
+    }  # fmt: skip
+    made = run_cell(
+        "class PagedKV:\n    def __init__(self, num_blocks, block_size):\n        raise KeyboardInterrupt('no')"
+    )
+    [part] = collect("LAB3A.2", made)["parts"].values()
+    assert len(part["plays"]) == len(EXERCISES["LAB3A.2"].parts[0].probes)
+    for played in part["plays"]:
+        assert (played["broken"]["name"], played["broken"]["operation"]) == ("bug", 0)
+        said = "It stopped with KeyboardInterrupt: no, in __init__, line 3: raise KeyboardInterrupt('no')."
+        assert played["broken"]["sentence"] == said
+
+
+def test_an_interrupt_that_others_code_raises_goes_through_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel asks for input in Python, and who presses stop there is told by a `raise` of the kernel's."""
+    names: dict[str, Any] = {}
+    exec(
+        compile("def asked():\n    raise KeyboardInterrupt", f"{sysconfig.get_path('purelib')}/kernelbase.py", "exec"),
+        names,
+    )
+    monkeypatch.setattr("builtins.input", names["asked"])
+    with pytest.raises(KeyboardInterrupt):
+        of_function("return input()")
 
 
 def test_a_stub_and_a_name_that_is_not_a_function_are_told_apart() -> None:

@@ -196,7 +196,8 @@ class NotMadeYet(Fir):
         (ASH_DAY, Fir, 0, r"Before event 1: Fir\(8, 4\) cannot be called as the script calls it: .* 3 were given\."),
         (
             FIR_DAY, FailsOnSendingBack, 6,
-            r"Step 7, after event 15: schedule stopped with a bug, KeyError: 3, in send_back, line \d+: raise KeyError\(sequence\.request\.id\)\.",
+            r"Step 7, after event 15: schedule stopped with a bug, KeyError: 3, "
+            r"in send_back, line \d+: raise KeyError\(sequence\.request\.id\)\.",
         ),
         (FIR_DAY, NotMadeYet, 0, r"Before step 1: NotMadeYet\(\) is not written yet: LAB5B\.5: .+\."),
     ],

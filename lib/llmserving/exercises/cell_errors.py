@@ -7,7 +7,7 @@ from typing import Any
 
 from llmserving.exercises import session
 from llmserving.exercises.missing_names import RUN_ABOVE, said_of_missing
-from llmserving.paging.learners_code import from_the_library_on, line_in
+from llmserving.paging.learners_code import from_the_library_on, is_stop, line_in
 
 
 def tell_cell_errors() -> None:
@@ -37,7 +37,7 @@ def said_of_stop(trace: TracebackType | None) -> str | None:
 def _tell(
     shell: Any, kind: type[BaseException], error: BaseException, trace: Any, tb_offset: int | None = None
 ) -> list[str] | None:
-    said = said_of_stop(trace) if isinstance(error, KeyboardInterrupt) else _said_of_name(kind, error, trace)
+    said = said_of_stop(trace) if is_stop(error) else _said_of_name(kind, error, trace)
     if said is None:
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         return None

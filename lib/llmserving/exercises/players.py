@@ -13,7 +13,7 @@ from typing import Any
 from llmserving.events import Event
 from llmserving.exercises.calls import Nowhere, told
 from llmserving.exercises.faults import Data, printable
-from llmserving.paging.learners_code import NOT_WRITTEN
+from llmserving.paging.learners_code import NOT_WRITTEN, is_stop
 from llmserving.paging.plain_script import script_of
 from llmserving.paging.play import play
 from llmserving.scheduling.plain_scenario import scenario_of
@@ -52,9 +52,9 @@ def trace(player: str, made: Any, script: Mapping[str, Any]) -> Data:
     try:
         with redirect_stdout(Nowhere()), redirect_stderr(Nowhere()):
             seen = PLAYERS[player](made, script)
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
+        if is_stop(error):
+            raise
         why = told(error)
         said = f"{why['type']}: {why['said']}" if why["said"] else why["type"]
         return {"steps": [], "broken": _broken("bug", 0, f"It stopped with {said}{why['where']}.")}

@@ -17,6 +17,7 @@ from llmserving.exercises.read_code import Inputs, read_code
 from llmserving.exercises.read_letters import read_chain, read_choice
 from llmserving.exercises.read_numbers import read_number
 from llmserving.exercises.read_recording import read_fields
+from llmserving.paging.learners_code import is_stop
 
 
 def read_part(part: Part, raw: Any) -> Data:
@@ -34,9 +35,9 @@ def read_written(part: Part, raw: Any, inputs: Inputs, namespace: Mapping[str, A
         if raw is Ellipsis or raw is None:
             return fault("placeholder" if raw is Ellipsis else "none")
         return read_code(part, raw, inputs, namespace)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
+    except BaseException as error:
+        if is_stop(error):
+            raise
         # The code of a metaclass or a __call__ runs when it is looked at, and may raise anything.
         return fault("type", type=type_name(raw))
 

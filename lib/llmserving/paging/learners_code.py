@@ -37,7 +37,7 @@ def is_refusal(error: BaseException, *, due: bool) -> bool:
         return False
     if isinstance(error, AssertionError):
         return due
-    if was_raised_by_a_statement(error):
+    if _was_raised_by_a_statement(error):
         return True
     return due and isinstance(error, LookupError | ValueError | StopIteration)
 
@@ -47,7 +47,7 @@ def sentence_of(error: BaseException) -> str:
     said = str(error).strip().rstrip(".")
     if not said:
         return type(error).__name__
-    return said if was_raised_by_a_statement(error) and " " in said else f"{type(error).__name__}: {said}"
+    return said if _was_raised_by_a_statement(error) and " " in said else f"{type(error).__name__}: {said}"
 
 
 def bug(method: str, error: BaseException, caller: str = "the script", aside: str = "") -> LearnersBug:
@@ -66,12 +66,25 @@ def bug(method: str, error: BaseException, caller: str = "the script", aside: st
     return LearnersBug(f"{method} stopped with a bug, {kind}{f': {said}' if said else ''}{aside}{where}")
 
 
-def was_raised_by_a_statement(error: BaseException) -> bool:
-    """Whether a `raise` has raised it: neither Python itself nor, of a KeyboardInterrupt, whoever pressed stop."""
+def is_stop(error: BaseException) -> bool:
+    """Whether somebody has pressed stop, or a time limit has: a KeyboardInterrupt that is no `raise` of the learner's."""
+    if not isinstance(error, KeyboardInterrupt):
+        return False
+    last = _innermost(error)
+    learners = last is not None and not last.tb_frame.f_code.co_filename.startswith(_NOT_THE_LEARNERS)
+    return not (learners and _was_raised_by_a_statement(error))
+
+
+def _was_raised_by_a_statement(error: BaseException) -> bool:
+    last = _innermost(error)
+    return last is not None and last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE
+
+
+def _innermost(error: BaseException) -> TracebackType | None:
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
-    return last is not None and last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE
+    return last
 
 
 def line_of(error: BaseException) -> str:
