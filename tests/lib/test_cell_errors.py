@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyter_client.manager import KernelManager
+
+from tests.lib.kernels import kernel_in
 
 STOP = "import signal\n"
 HERE = "signal.raise_signal(signal.SIGINT)"  # what the stop button sends
@@ -25,27 +26,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def kernel(folder: Path) -> Any:
-    """A kernel as JupyterLab starts it, and a function that runs a cell and gives back what it shows of errors."""
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=str(folder))
-    client = manager.client()
-    client.start_channels()
-    client.wait_for_ready(timeout=120)
+    """A function that runs a cell in a kernel and gives back what it shows of errors."""
+    with kernel_in(folder) as errors_of:
 
-    def shown(source: str) -> list[str]:
-        errors: list[str] = []
+        def shown(source: str) -> list[str]:
+            errors = errors_of(source)
+            assert {name for name, _ in errors} <= {"KeyboardInterrupt"}, "by which grading knows that it was stopped"
+            return [text for _, text in errors]
 
-        def note(message: Any) -> None:
-            if message["msg_type"] == "error":
-                assert message["content"]["ename"] == "KeyboardInterrupt", "by which grading knows that it was stopped"
-                errors.append("\n".join(message["content"]["traceback"]))
-
-        client.execute_interactive(source, output_hook=note, timeout=120)
-        return errors
-
-    yield shown
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+        yield shown
 
 
 FACTORS = "layers, query_heads, kv_heads, head_dim, bits, latent_dim=None"

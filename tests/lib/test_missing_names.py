@@ -5,32 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from jupyter_client.manager import KernelManager
 from llmserving.exercises.missing_names import CALLS, said_of_missing
+
+from tests.lib.kernels import kernel_in
 
 
 @pytest.fixture(scope="module")
-def kernel() -> Any:
-    """A kernel as JupyterLab starts it, and a function that runs a cell and gives back what it shows of errors."""
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel()
-    client = manager.client()
-    client.start_channels()
-    client.wait_for_ready(timeout=120)
-
-    def shown(source: str) -> list[str]:
-        errors: list[str] = []
-
-        def note(message: Any) -> None:
-            if message["msg_type"] == "error":
-                errors.append("\n".join(message["content"]["traceback"]))
-
-        client.execute_interactive(source, output_hook=note, timeout=120)
-        return errors
-
-    yield shown
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A function that runs a cell in a kernel and gives back what it shows of errors."""
+    with kernel_in(tmp_path_factory.mktemp("learn")) as errors_of:
+        yield lambda source: [text for _, text in errors_of(source)]
 
 
 def test_an_answer_that_is_not_set_says_which_cell_sets_it() -> None:
