@@ -1,4 +1,4 @@
-"""Autograde one submission, and tell of every notebook in it why it could not be graded, not of the first alone."""
+"""Autograde one submission, and tell of every file in it why it could not be graded, not of the first alone."""
 
 from __future__ import annotations
 
@@ -10,32 +10,40 @@ from nbgrader.api import MissingEntry
 
 from grader.attention import notebooks_tried, reason_of
 from grader.class_folder import ClassFolder
-from grader.submission_files import level_notebooks, readable
+from grader.reading_copy import readable
+from grader.submission_files import called_otherwise, level_notebooks, why_not_found
 
 
 def autograde(folder: ClassFolder, level: str, student: str) -> tuple[str, str] | None:
     """None where it is graded; else why not, with the notebooks at fault, and nbgrader's log of them.
 
     nbgrader stops at the first notebook that it cannot grade. The others are then tried one by one; whatever they earn is to
-    be withdrawn, since no part of a submission is graded.
+    be withdrawn, since no part of a submission is graded. So it is where a file has another name than the notebook that it
+    seems to be: that keeps the submission from being graded, and what else is wrong with it is told at once.
     """
-    with readable(folder, level, student):
+    unfound = why_not_found(folder, level, student)
+    called = called_otherwise(folder, level, student)
+    names = [*level_notebooks(folder, level, student), *called]
+    if unfound is not None and not names:
+        return unfound, ""
+    with readable(folder, level, student, called):
         results = [folder.api.autograde(level, student, force=True)]
         tried = notebooks_tried(results[0])
-        if results[0]["success"]:
-            return None
         # Where it came to no notebook at all, the fault is of none of them.
-        others = [name for name in level_notebooks(folder, level, student) if tried and name not in tried]
+        others = [] if results[0]["success"] or not tried else [name for name in names if name not in tried]
         results += [_autograde_one(folder, level, student, name) for name in others]
     failed = [result for result in results if not result["success"]]
-    return reason_with_notebooks(failed), "\n".join(map(log_of, failed))
+    reasons = [reason for reason in (unfound, reason_with_notebooks(failed, called)) if reason]
+    return ("; ".join(reasons), "\n".join(map(log_of, failed))) if reasons else None
 
 
-def reason_with_notebooks(failed: list[Mapping[str, Any]]) -> str:
-    """What kept each from being graded, once, after the notebooks that it is said of."""
+def reason_with_notebooks(failed: list[Mapping[str, Any]], called: Mapping[str, str]) -> str:
+    """What kept each from being graded, once, after the notebooks that it is said of; called: see called_otherwise."""
     by_reason: dict[str, list[str]] = {}
     for result in failed:
-        by_reason.setdefault(reason_of(result), []).extend(notebooks_tried(result)[-1:])
+        by_reason.setdefault(reason_of(result), []).extend(
+            called.get(name, name) for name in notebooks_tried(result)[-1:]
+        )
     return "; ".join(f"{', '.join(names)}: {reason}" if names else reason for reason, names in by_reason.items())
 
 

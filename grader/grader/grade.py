@@ -16,7 +16,7 @@ from grader.errors import UserError
 from grader.kernel import require_key
 from grader.releases import read_releases
 from grader.report import notes_of
-from grader.submission_files import notes_on_files, require_students, why_not_a_student, why_not_found
+from grader.submission_files import notes_on_files, require_students, why_not_a_student
 from grader.unchanged import (
     forget_standing,
     hash_of_installed,
@@ -115,13 +115,12 @@ def _grade_one(folder: ClassFolder, level: str, student: str, installed: str, *,
     if not same_work:
         # First, so that a run that is stopped leaves no score of before, nor a sum of old ones and new.
         withdraw_grades(folder, level, student)
-        unfound = why_not_found(folder, level, student)
-        failed = (unfound, "") if unfound is not None else autograde(folder, level, student)
+        failed = autograde(folder, level, student)
         if failed is not None:
             return _not_graded(folder, level, student, *failed)
     result = folder.api.generate_feedback(level, student, force=True)
     if not result["success"]:
-        return _not_graded(folder, level, student, reason_with_notebooks([result]), log_of(result))
+        return _not_graded(folder, level, student, reason_with_notebooks([result], {}), log_of(result))
     clear_attention(folder.root, level, student)
     keep_standing(folder.root, level, student, standing_of(folder, level, student, read))
     return _standing(folder, level, student, "unchanged, with its feedback written anew" if same_work else None)

@@ -1,15 +1,12 @@
-"""The files of a submission: which notebooks lie in it under which names, and a copy that nbgrader can read."""
+"""The files of a submission: which notebooks lie in it, and under which names."""
 
 from __future__ import annotations
 
 import difflib
-import json
 import re
-import shutil
-import tempfile
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.class_folder import SUBMITTED, ClassFolder
@@ -17,7 +14,6 @@ from grader.course import notebooks_in
 from grader.errors import UserError
 from grader.releases import RELEASE
 
-_UTF8 = "utf-8"
 _SHOWN = 6
 
 
@@ -54,7 +50,7 @@ def why_not_found(folder: ClassFolder, level: str, student: str) -> str | None:
     others = [name for name in found if name not in wanted]
     if missing and missing == wanted:
         return f"none of the level's notebooks was handed in: wanted {_listed(wanted)}; found {_listed(others)}"
-    renamed = [(name, other) for name in missing for other in others if _looks_like(other, name)]
+    renamed = _renamed(wanted, found)
     if not renamed:
         return None
     return "; ".join(
@@ -67,6 +63,13 @@ def level_notebooks(folder: ClassFolder, level: str, student: str) -> list[str]:
     """The notebooks of the level that were handed in under their names."""
     found = _found(_submitted(folder, level, student))
     return [name for name in _wanted(folder, level) if name in found]
+
+
+def called_otherwise(folder: ClassFolder, level: str, student: str) -> dict[str, str]:
+    """Notebook of the level -> the file that it seems to be under another name, where that can only be one."""
+    pairs = _renamed(_wanted(folder, level), _found(_submitted(folder, level, student)))
+    times = Counter(name for pair in pairs for name in pair)
+    return {name: other for name, other in pairs if times[name] == times[other] == 1}
 
 
 def notes_on_files(folder: ClassFolder, level: str, student: str) -> tuple[str, ...]:
@@ -83,43 +86,6 @@ def notes_on_files(folder: ClassFolder, level: str, student: str) -> tuple[str, 
     return (*missing, *beside[:_SHOWN])
 
 
-@contextmanager
-def readable(folder: ClassFolder, level: str, student: str) -> Iterator[None]:
-    """nbgrader reads UTF-8 without a mark at its start, and nothing else: where a notebook was saved otherwise, it is
-    given a copy of the submission. What was handed in stays as it is.
-    """
-    other = {path: text for path in notebooks_in(_submitted(folder, level, student)) if (text := _recoded(path))}
-    if not other:
-        yield
-        return
-    coursedir = folder.api.coursedir
-    given = coursedir.submitted_directory
-    with tempfile.TemporaryDirectory(dir=folder.root, prefix=".reading-") as copies:
-        source = Path(coursedir.format_path(given, student, level))
-        try:
-            coursedir.submitted_directory = Path(copies).name
-            copy = Path(coursedir.format_path(Path(copies).name, student, level))
-            shutil.copytree(source, copy, symlinks=True)
-            for path, text in other.items():
-                (copy / path.name).unlink()
-                (copy / path.name).write_text(text, encoding=_UTF8)
-            yield
-        finally:
-            coursedir.submitted_directory = given
-
-
-def _recoded(path: Path) -> str | None:
-    """The text of a notebook that is not plain UTF-8; None where it is, or where it cannot be told what it is."""
-    raw = path.read_bytes()
-    encoding = json.detect_encoding(raw)
-    if encoding == _UTF8:
-        return None
-    try:
-        return raw.decode(encoding)
-    except UnicodeDecodeError:
-        return None
-
-
 def _submitted(folder: ClassFolder, level: str, student: str) -> Path:
     coursedir = folder.api.coursedir
     return Path(coursedir.format_path(coursedir.submitted_directory, student, level))
@@ -133,6 +99,12 @@ def _found(submission: Path) -> list[str]:
     """Every notebook below the folder, named from there; hidden files and folders are nobody's work."""
     names = [path.relative_to(submission) for path in sorted(submission.rglob("*.ipynb")) if path.is_file()]
     return [name.as_posix() for name in names if not any(part.startswith(".") for part in name.parts)]
+
+
+def _renamed(wanted: Sequence[str], found: Sequence[str]) -> list[tuple[str, str]]:
+    """Each notebook that is not there under its name, with each file that looks like it."""
+    others = [name for name in found if name not in wanted]
+    return [(name, other) for name in wanted if name not in found for other in others if _looks_like(other, name)]
 
 
 def _looks_like(other: str, name: str) -> bool:

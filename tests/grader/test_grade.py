@@ -14,7 +14,7 @@ import pytest
 from grader.class_folder import init_class_folder, open_class_folder
 from grader.errors import UserError
 from grader.grade import grade
-from grader.submission_files import notes_on_files, why_not_found
+from grader.submission_files import called_otherwise, notes_on_files, why_not_found
 from nbgrader.api import Gradebook
 
 from grader import __main__ as cli
@@ -236,6 +236,22 @@ def test_each_of_two_files_under_other_names_is_named(
     told = str(why_not_found(open_class_folder(graded[0]), "L2", "somebody"))
     assert "kv_size.ipynb was not handed in under that name, but kv_size (1).ipynb was; " in told
     assert "weights.ipynb was not handed in under that name, but weights-2.ipynb was; " in told
+
+
+def test_a_file_is_tried_for_a_notebook_only_where_it_can_be_no_other(
+    graded: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.submission_files._submitted", lambda *_: tmp_path)
+    folder = open_class_folder(graded[0])
+    (tmp_path / "old").mkdir()
+    for name in ("old/kv_size.ipynb", "Weights.ipynb"):
+        (tmp_path / name).write_text("")
+    found = {"kv_size.ipynb": "old/kv_size.ipynb", "weights.ipynb": "Weights.ipynb"}
+    assert called_otherwise(folder, "L2", "somebody") == found
+    (tmp_path / "weights 2.ipynb").write_text("")
+    assert called_otherwise(folder, "L2", "somebody") == {"kv_size.ipynb": "old/kv_size.ipynb"}
+    (tmp_path / "kv_size and weights.ipynb").write_text("")
+    assert called_otherwise(folder, "L2", "somebody") == {}
 
 
 @pytest.mark.slow
