@@ -30,20 +30,34 @@ def by_hand(folder: ClassFolder, level: str) -> list[tuple[str, ...]]:
 
 def waiting_notes(submission: Any) -> list[str]:
     """How many answers of a submission wait for a human: no score stands for them yet, or one that was given before."""
-    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-    none = sum(grade.auto_score is None and grade.manual_score is None for grade in grades)
-    # nbgrader keeps what a human has given and marks it so, when the answer it was given for is graded once more.
-    before = sum(grade.manual_score is not None and grade.needs_manual_grade for grade in grades)
+    none = sum(grade.auto_score is None and grade.manual_score is None for grade in _grades(submission))
     notes = []
     if none:
         notes.append(f"{none} {'answer' if none == 1 else 'answers'} in own words to be graded by hand, in formgrader")
-    if before:
-        marks = "1 score given by hand is" if before == 1 else f"{before} scores given by hand are"
-        notes.append(f"{marks} from before it was graded anew, to be looked at again in formgrader")
-    return notes
+    return [*notes, *given_before(submission)]
+
+
+def given_before(submission: Any) -> list[str]:
+    """A note where scores that a human gave stand for answers that were graded anew since."""
+    before = sum(_given_before(grade) for grade in _grades(submission))
+    if not before:
+        return []
+    marks = "1 score given by hand is" if before == 1 else f"{before} scores given by hand are"
+    return [f"{marks} from before it was graded anew, to be looked at again in formgrader"]
+
+
+def _grades(submission: Any) -> list[Any]:
+    return [grade for notebook in submission.notebooks for grade in notebook.grades]
+
+
+def _given_before(grade: Any) -> bool:
+    """nbgrader keeps what a human has given and marks it so, when the answer it was given for is graded once more."""
+    return grade.manual_score is not None and bool(grade.needs_manual_grade)
 
 
 def _standing(grade: Any) -> tuple[str, str]:
+    if _given_before(grade):
+        return format_number(grade.manual_score), "graded by hand before, to be looked at again"
     if grade.manual_score is not None:
         return format_number(grade.manual_score), "graded by hand"
     if grade.auto_score is not None:

@@ -82,7 +82,7 @@ def run_export(options: Namespace) -> int:
     from grader.class_folder import open_class_folder
     from grader.export import export_grades
 
-    print(export_grades(open_class_folder(Path(options.folder)), Path(options.to)))
+    print("\n".join(export_grades(open_class_folder(Path(options.folder)), Path(options.to))))
     return 0
 
 

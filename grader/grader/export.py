@@ -9,7 +9,9 @@ from typing import Any
 from nbgrader.api import MissingEntry
 from nbgrader.plugins import ExportPlugin
 
+from grader.by_hand import given_before
 from grader.class_folder import ClassFolder
+from grader.out_of_date import out_of_date
 
 COLUMNS = (
     "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email",
@@ -41,11 +43,13 @@ class SafeCsvExport(ExportPlugin):  # type: ignore[misc]
                 yield _row(gradebook, assignment, student)
 
 
-def export_grades(folder: ClassFolder, to: Path) -> str:
+def export_grades(folder: ClassFolder, to: Path) -> list[str]:
+    """Write the gradebook to `to`; lines that say so, and which scores in it are out of date."""
     plugin = SafeCsvExport(to=str(to))
     with folder.gradebook as gradebook:
         plugin.export(gradebook)
-    return f"grades were written to {to}"
+        levels = [str(assignment.name) for assignment in gradebook.assignments]
+    return [f"grades were written to {to}", *(line for level in levels for line in out_of_date(folder, level))]
 
 
 def _row(gradebook: Any, assignment: Any, student: Any) -> dict[str, Any]:
@@ -73,7 +77,7 @@ def _row(gradebook: Any, assignment: Any, student: Any) -> dict[str, Any]:
         "raw_score": submission.score,
         "late_submission_penalty": penalty,
         "score": max(0.0, submission.score - penalty),
-        "status": "graded",
+        "status": "to be looked at again" if given_before(submission) else "graded",
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from llmserving.units import format_number
@@ -14,6 +14,7 @@ from grader.class_folder import SUBMITTED, ClassFolder
 from grader.course import levels_in, require_level
 from grader.errors import UserError
 from grader.kernel import require_key
+from grader.out_of_date import without_hand_in
 from grader.releases import read_releases
 from grader.report import notes_of
 from grader.submission_files import notes_on_files, require_students, why_not_a_student
@@ -75,17 +76,27 @@ def grade(
             say(f"{level}  nothing was handed in: {SUBMITTED}/*/{level} is empty.")
         elif students is not None and (without := [name for name in students if name not in found]):
             say(f"{level}  nothing was handed in by {', '.join(without)}.")
+    return _grade_all(folder, chosen, say, again=again, everybody=students is None)
+
+
+def _grade_all(
+    folder: ClassFolder,
+    chosen: Mapping[str, Sequence[str]],
+    say: Callable[[str], None],
+    *,
+    again: bool,
+    everybody: bool,
+) -> list[Graded]:
     installed = hash_of_installed()
     graded = []
-    for level in levels:
+    for level in chosen:
         width = max(map(len, chosen[level]), default=0)
         for student in chosen[level]:
             graded.append(_grade_one(folder, level, student, installed, again=again))
             say(graded[-1].line(width))
-        if students is None and (gone := _without_hand_in(folder, level, submitted[level])):
-            say(
-                f"{level}  nothing is handed in any more by {', '.join(gone)}; the gradebook keeps what it has of them."
-            )
+        if everybody:
+            for line in without_hand_in(folder, level, chosen[level]):
+                say(line)
     return graded
 
 
@@ -105,9 +116,9 @@ def _grade_one(folder: ClassFolder, level: str, student: str, installed: str, *,
     if misspelt is not None:
         # Without a row in the gradebook, where it would be a second one of the same student.
         return Graded(student, level, reason=note_attention(folder.root, level, student, misspelt))
-    read = hash_of_read(folder, level, student, installed)
+    read = hash_of_read(folder, level, student)
     kept = None if again else kept_standing(folder.root, level, student)
-    now = standing_of(folder, level, student, read)
+    now = standing_of(folder, level, student, read, installed)
     if kept == now:
         return _standing(folder, level, student, "unchanged")
     forget_standing(folder.root, level, student)
@@ -122,7 +133,7 @@ def _grade_one(folder: ClassFolder, level: str, student: str, installed: str, *,
     if not result["success"]:
         return _not_graded(folder, level, student, reason_with_notebooks([result], {}), log_of(result))
     clear_attention(folder.root, level, student)
-    keep_standing(folder.root, level, student, standing_of(folder, level, student, read))
+    keep_standing(folder.root, level, student, standing_of(folder, level, student, read, installed))
     return _standing(folder, level, student, "unchanged, with its feedback written anew" if same_work else None)
 
 
@@ -135,13 +146,6 @@ def _standing(folder: ClassFolder, level: str, student: str, unchanged: str | No
     first = [] if unchanged is None else [unchanged]
     # Said of two notebooks, it is read once.
     return Graded(student, level, score, points, tuple(dict.fromkeys([*first, *notes])), unchanged=bool(first))
-
-
-def _without_hand_in(folder: ClassFolder, level: str, submitted: Sequence[str]) -> list[str]:
-    """Students of whom the gradebook knows a submission, though their folder was removed."""
-    with folder.gradebook as gradebook:
-        known = gradebook.assignment_submissions(level)
-        return sorted(one.student.id for one in known if one.student.id not in submitted)
 
 
 def _not_graded(folder: ClassFolder, level: str, student: str, reason: str, log: str = "") -> Graded:

@@ -10,28 +10,36 @@ from llmserving.exercises.course import LEVELS
 from llmserving.units import format_number
 
 from grader.attention import attention_list
-from grader.by_hand import by_hand
+from grader.by_hand import by_hand, given_before
 from grader.class_folder import ClassFolder
 from grader.course import notebooks_in, read_notebook
 from grader.errors import UserError
+from grader.out_of_date import out_of_date
 from grader.render import METADATA
 
 
 def report(folder: ClassFolder, level: str) -> list[str]:
-    """Lines: learner, exercise, points, states of its parts, mistakes it looks like; then notes, and who is not graded."""
+    """Lines: learner, exercise, points, states of its parts, mistakes it looks like; then notes, who is not graded, and
+    whose scores are out of date.
+    """
     rows = by_hand(folder, level)
     notes: list[str] = []
     for student, one in _reports(folder, level):
         for exercise_id, verdict in one["exercises"].items():
             rows.append((student, exercise_id, *_verdict_columns(EXERCISES[exercise_id], verdict)))
         notes += [f"{student}  {note['text']}." for note in one["notes"]]
+    ungraded = _waiting(folder, level)
+    with folder.gradebook as gradebook:
+        for one in gradebook.assignment_submissions(level):
+            if one.student.id not in ungraded:
+                notes += [f"{one.student.id}  {note}." for note in given_before(one)]
     in_order = [exercise.id for one in LEVELS for exercise in one.every_exercise]
     rows.sort(key=lambda row: (row[0], in_order.index(row[1])))
-    waiting = [f"{student}  not graded, needs attention: {why}" for student, why in _waiting(folder, level)]
+    waiting = [f"{student}  not graded, needs attention: {why}" for student, why in ungraded.items()]
     if not rows and not waiting:
         raise UserError(f"nothing of {level} has been graded yet; first: python -m grader grade {level}")
     table = aligned([("learner", "exercise", "points", "parts", "looks like"), *rows]) if rows else []
-    return [*table, *notes, *waiting]
+    return [*table, *notes, *waiting, *out_of_date(folder, level)]
 
 
 def notes_of(folder: ClassFolder, level: str, student: str) -> tuple[str, ...]:
@@ -48,9 +56,9 @@ def _reports(folder: ClassFolder, level: str) -> Iterator[tuple[str, Any]]:
                 yield student_folder.name, found
 
 
-def _waiting(folder: ClassFolder, level: str) -> list[tuple[str, str]]:
+def _waiting(folder: ClassFolder, level: str) -> dict[str, str]:
     submitted = folder.api.get_submitted_students(level)
-    return [(student, why) for student, why in attention_list(folder.root, level).items() if student in submitted]
+    return {student: why for student, why in attention_list(folder.root, level).items() if student in submitted}
 
 
 def _verdict_columns(exercise: Exercise, verdict: Any) -> tuple[str, str, str]:

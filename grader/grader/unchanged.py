@@ -31,8 +31,11 @@ FOLDER = ".graded"
 
 @dataclass(frozen=True)
 class Standing:
-    """work: what the scores came from, and they. marks: what a human has given on top, and the feedback that shows it."""
+    """read: what was handed in and released. work: all that the scores came from, and they. marks: what a human has given on
+    top, and the feedback that shows it.
+    """
 
+    read: str
     work: str
     marks: str
 
@@ -46,12 +49,11 @@ def hash_of_installed() -> str:
     return _hash(code, sys.version, sorted(f"{one.name} {one.version}" for one in distributions()))
 
 
-def hash_of_read(folder: ClassFolder, level: str, student: str, installed: str) -> str:
-    """Of all that grading reads. Taken before it: what is handed in meanwhile then differs."""
+def hash_of_read(folder: ClassFolder, level: str, student: str) -> str:
+    """Of all that grading reads in the class folder. Taken before it: what is handed in meanwhile then differs."""
     coursedir = folder.api.coursedir
     releases = read_releases(folder.root, level)
     return _hash(
-        installed,
         _files(_path(folder, coursedir.submitted_directory, level, student), coursedir.ignore),
         _files(folder.root / RELEASE / level, coursedir.ignore),
         # nbgrader puts what lies beside the course's notebooks in place of what was handed in.
@@ -63,13 +65,13 @@ def hash_of_read(folder: ClassFolder, level: str, student: str, installed: str) 
     )
 
 
-def standing_of(folder: ClassFolder, level: str, student: str, read: str) -> Standing:
-    """Where the submission stands now; read: hash_of_read."""
+def standing_of(folder: ClassFolder, level: str, student: str, read: str, installed: str) -> Standing:
+    """Where the submission stands now; read: hash_of_read. installed: hash_of_installed."""
     coursedir = folder.api.coursedir
     scores, marks = _of_gradebook(folder, level, student)
     graded = _files(_path(folder, coursedir.autograded_directory, level, student))
     feedback = _files(_path(folder, coursedir.feedback_directory, level, student))
-    return Standing(_hash(read, scores, graded), _hash(marks, feedback))
+    return Standing(read, _hash(read, installed, scores, graded), _hash(marks, feedback))
 
 
 def kept_standing(root: Path, level: str, student: str) -> Standing | None:

@@ -17,12 +17,15 @@ from grader.answer_key.solutions import reference_inputs
 from grader.answer_key.sources import Source
 from grader.class_folder import ClassFolder, init_class_folder, open_class_folder
 from grader.course import course_files, find_notebooks
+from grader.grade import Graded, grade
 from grader.release import release
 from grader.render_command import render_all
 from grader.roster import read_roster
 from grader.selftest.as_run import run_cell
 from llmserving.exercises import EXERCISES, GROUPS, Exercise
 from llmserving.exercises.draws import DEFAULT_LEARNER
+
+MINE = "Decode reads everything for one token, prefill for a thousand."
 
 Change = Callable[[Any], None]
 Inputs = Callable[[Exercise, str], dict[str, Any]]
@@ -155,6 +158,15 @@ def written(exercise: str, source: str) -> Change:
     return change
 
 
+def in_own_words(source: str = MINE) -> Change:
+    """`source` as the text that is graded by hand."""
+
+    def change(notebook: Any) -> None:
+        cell_of(notebook, "own-words", "WH1").source = source
+
+    return change
+
+
 def before_everything(source: str) -> Change:
     """A cell of the learner's own at the top."""
 
@@ -218,6 +230,27 @@ def claims(**said: Any) -> Change:
         notebook.metadata["llmserving"] = {**notebook.metadata["llmserving"], **said}
 
     return change
+
+
+def graded(folder: ClassFolder, **options: Any) -> dict[str, Graded]:
+    """What became of each hand-in to L1, by student."""
+    return {one.student: one for one in grade(folder, ["L1"], lambda line: None, **options)}
+
+
+def give_by_hand(folder: ClassFolder, student: str, points: float, comment: str | None = None) -> None:
+    """Points for the text in own words, as formgrader writes them."""
+    at = ("WH1-own-words", "two_phases", "L1", student)
+    with folder.gradebook as gradebook:
+        one = gradebook.find_grade(*at)
+        one.manual_score, one.needs_manual_grade = points, False
+        if comment is not None:
+            gradebook.find_comment(*at).manual_comment = comment
+        gradebook.db.commit()
+
+
+def stopped(*_: Any, **__: Any) -> Any:
+    """In place of a step of grading: Ctrl-C in it."""
+    raise KeyboardInterrupt
 
 
 def auto_scores(gradebook: Any, level: str, student: str) -> dict[str, float | None]:

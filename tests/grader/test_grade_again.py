@@ -10,30 +10,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grader.class_folder import ClassFolder, open_class_folder
+from grader.class_folder import ClassFolder
 from grader.errors import UserError
 from grader.export import export_grades
-from grader.grade import Graded, grade, summary
-from grader.release import release
+from grader.grade import grade, summary
 from grader.unchanged import Standing, hash_of_installed, hash_of_read, kept_standing, standing_of
 
 from grader import __main__ as cli
 from grader import unchanged
 from tests.grader.submissions import (
-    cell_of,
     claims,
+    give_by_hand,
+    graded,
     hand_in,
+    in_own_words,
     new_class,
     right,
+    saved_as,
     small_course,
+    stopped,
     then,
 )
-
-MINE = "Decode reads everything for one token, prefill for a thousand."
-
-
-def text(notebook: Any) -> None:
-    cell_of(notebook, "own-words", "WH1").source = MINE
 
 
 class Runs:
@@ -54,30 +51,6 @@ class Runs:
     def since(self) -> list[tuple[str, str]]:
         done, self.done = self.done, []
         return done
-
-
-def graded(folder: ClassFolder, **options: Any) -> dict[str, Graded]:
-    return {one.student: one for one in grade(folder, ["L1"], lambda line: None, **options)}
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> ClassFolder:
-    """A class in which ada writes in her own words, bob does not, and what cem has handed in is torn; graded once."""
-    course = small_course(tmp_path_factory.mktemp("course"), "L1/two_phases")
-    folder = new_class(tmp_path_factory.mktemp("classes") / "class", course)
-    release(folder, ["L1"], own_words=2)
-    hand_in(folder.root, "ada", "L1", {"two_phases": then(right(), text)})
-    hand_in(folder.root, "bob", "L1", {"two_phases": right()})
-    (hand_in(folder.root, "cem", "L1", {}) / "two_phases.ipynb").write_text('{"cells": [')
-    graded(folder)
-    return folder
-
-
-@pytest.fixture
-def folder(made: ClassFolder, tmp_path: Path) -> ClassFolder:
-    """A copy of that class, to be changed."""
-    shutil.copytree(made.root, tmp_path / "class")
-    return open_class_folder(tmp_path / "class")
 
 
 @pytest.fixture
@@ -133,7 +106,7 @@ def set_a_due_date(folder: ClassFolder) -> None:
 
 
 def standing_now(folder: ClassFolder) -> Standing:
-    return standing_of(folder, "L1", "bob", read_by(folder, "bob"))
+    return standing_of(folder, "L1", "bob", read_by(folder, "bob"), "installed")
 
 
 CHANGES: dict[str, Callable[[ClassFolder], Any]] = {
@@ -175,15 +148,6 @@ def test_whatever_shows_the_scores_is_written_again_without_running_anything(fol
     assert (folder.root / "feedback" / "bob" / "L1" / "two_phases.html").exists()
 
 
-def give_by_hand(folder: ClassFolder, points: float, comment: str) -> None:
-    """As formgrader does."""
-    with folder.gradebook as gradebook:
-        one = gradebook.find_grade("WH1-own-words", "two_phases", "L1", "ada")
-        one.manual_score, one.needs_manual_grade = points, False
-        gradebook.find_comment("WH1-own-words", "two_phases", "L1", "ada").manual_comment = comment
-        gradebook.db.commit()
-
-
 def needs_manual_grade(folder: ClassFolder) -> bool:
     with folder.gradebook as gradebook:
         return bool(gradebook.find_grade("WH1-own-words", "two_phases", "L1", "ada").needs_manual_grade)
@@ -193,7 +157,7 @@ def test_what_a_human_gives_is_in_the_feedback_the_next_time_and_nothing_is_run(
     folder: ClassFolder, runs: Runs
 ) -> None:
     for points, comment in ((1.5, "the first half"), (2.0, "both halves")):
-        give_by_hand(folder, points, comment)
+        give_by_hand(folder, "ada", points, comment)
         again = graded(folder, students=["ada"])["ada"]
         assert runs.since() == [("generate_feedback", "ada")]
         assert (again.score, again.notes) == (7 + points, ("unchanged, with its feedback written anew",))
@@ -204,9 +168,9 @@ def test_what_a_human_gives_is_in_the_feedback_the_next_time_and_nothing_is_run(
 
 
 def test_what_a_human_gave_stands_for_a_new_hand_in_and_is_to_be_looked_at_again(folder: ClassFolder) -> None:
-    give_by_hand(folder, 1.5, "the first half")
+    give_by_hand(folder, "ada", 1.5, "the first half")
     graded(folder, students=["ada"])
-    hand_in(folder.root, "ada", "L1", {"two_phases": then(right("SC1"), text)})
+    hand_in(folder.root, "ada", "L1", {"two_phases": then(right("SC1"), in_own_words())})
     for _ in range(2):
         again = graded(folder, students=["ada"])["ada"]
         assert again.notes[-1] == (
@@ -214,12 +178,8 @@ def test_what_a_human_gave_stands_for_a_new_hand_in_and_is_to_be_looked_at_again
         )
         assert again.score < 8.5
         assert needs_manual_grade(folder)
-    give_by_hand(folder, 1, "less")
+    give_by_hand(folder, "ada", 1, "less")
     assert graded(folder, students=["ada"])["ada"].notes == ("unchanged, with its feedback written anew",)
-
-
-def stopped(*_: Any, **__: Any) -> Any:
-    raise KeyboardInterrupt
 
 
 def test_a_run_that_is_stopped_half_way_leaves_nothing_that_stands(
@@ -290,12 +250,12 @@ def test_another_key_another_library_or_another_kernel_is_another_installation(
 
 
 def test_another_installation_is_another_work(made: ClassFolder) -> None:
-    works = {standing_of(made, "L1", "bob", hash_of_read(made, "L1", "bob", installed)).work for installed in "ab"}
+    works = {standing_of(made, "L1", "bob", read_by(made, "bob"), installed).work for installed in "ab"}
     assert len(works) == 2
 
 
 def read_by(folder: ClassFolder, student: str) -> str:
-    return hash_of_read(folder, "L1", student, "installed")
+    return hash_of_read(folder, "L1", student)
 
 
 def test_a_note_of_how_it_stood_that_cannot_be_read_stands_for_nothing(folder: ClassFolder) -> None:
@@ -332,7 +292,7 @@ def test_a_release_that_could_change_a_verdict_is_news(folder: ClassFolder, fiel
 def test_a_file_that_cannot_be_read_counts_as_changed(folder: ClassFolder) -> None:
     (folder.root / "submitted" / "bob" / "L1" / "gone").symlink_to("nowhere")
     assert read_by(folder, "bob") != read_by(folder, "bob")
-    assert Standing("work", "marks") != kept_standing(folder.root, "L1", "bob")
+    assert Standing("read", "work", "marks") != kept_standing(folder.root, "L1", "bob")
 
 
 def test_only_the_students_that_are_named_are_graded(folder: ClassFolder, runs: Runs) -> None:
@@ -366,7 +326,7 @@ def test_a_student_who_has_handed_in_nothing_is_told_with_those_near(
     assert runs.since() == []
 
 
-def test_of_two_notebooks_that_cannot_be_graded_both_are_told(tmp_path: Path) -> None:
+def test_of_two_faults_of_a_hand_in_both_are_told(tmp_path: Path) -> None:
     course = small_course(tmp_path / "course", "L2/kv_size", "L2/weights")
     folder = new_class(tmp_path / "class", course, "L2")
     both = hand_in(folder.root, "both", "L2", {})
@@ -375,7 +335,24 @@ def test_of_two_notebooks_that_cannot_be_graded_both_are_told(tmp_path: Path) ->
     differ = hand_in(folder.root, "differ", "L2", {"kv_size": claims(learner="ada")})
     (differ / "weights.ipynb").write_text("")
     hand_in(folder.root, "one", "L2", {"kv_size": claims(learner="ada"), "weights": right()})
+    renamed = hand_in(folder.root, "renamed", "L2", {"kv_size": right()})
+    saved_as("utf-16", renamed / "kv_size.ipynb")
+    (renamed / "kv_size.ipynb").rename(renamed / "kv_size (1).ipynb")
+    (renamed / "weights.ipynb").write_text("")
+    torn = hand_in(folder.root, "torn", "L2", {"weights": right()})
+    (torn / "kv_size.ipynb").write_text("")
+    for name in ("kv_size", "weights"):
+        (torn / f"{name}.ipynb").rename(torn / f"{name} (1).ipynb")
     reasons = {one.student: one.reason or "" for one in grade(folder, ["L2"], lambda line: None)}
+    assert reasons["renamed"] == (
+        "kv_size.ipynb was not handed in under that name, but kv_size (1).ipynb was; rename it if that is the notebook; "
+        "weights.ipynb: it is not JSON, so no notebook; perhaps it was cut short"
+    )
+    assert reasons["torn"] == (
+        "none of the level's notebooks was handed in: wanted kv_size.ipynb, weights.ipynb; found kv_size (1).ipynb, "
+        "weights (1).ipynb; kv_size (1).ipynb: it is not JSON, so no notebook; perhaps it was cut short"
+    )
+    assert sorted(path.name for path in torn.glob("*.ipynb")) == ["kv_size (1).ipynb", "weights (1).ipynb"]
     assert reasons["both"] == ("kv_size.ipynb, weights.ipynb: it is not JSON, so no notebook; perhaps it was cut short")
     assert reasons["differ"].startswith("kv_size.ipynb: the notebook says it was made for 'ada', ")
     assert reasons["differ"].endswith("; weights.ipynb: it is not JSON, so no notebook; perhaps it was cut short")

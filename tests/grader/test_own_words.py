@@ -24,19 +24,20 @@ from grader.student_version import for_learner, student_version
 from nbgrader.utils import determine_grade
 
 from tests.grader.submissions import (
+    MINE,
     Change,
     cell_of,
     command,
     copied,
     deleted,
+    give_by_hand,
     hand_in,
+    in_own_words,
     new_class,
     right,
     small_course,
     then,
 )
-
-MINE = "Decode reads everything for one token, prefill for a thousand."
 
 
 def by_hand(points: float) -> Any:
@@ -53,13 +54,6 @@ def test_the_text_that_is_not_graded_says_when_the_list_appears() -> None:
     assert "shows what an answer must hold, once WH1 is solved or two different answers were checked" in told
     assert "in a class, once the instructor has opened the solutions too" in told
     assert "next cell" not in own_words_source("WH1", 2)
-
-
-def text(source: str) -> Change:
-    def change(notebook: Any) -> None:
-        cell_of(notebook, "own-words", "WH1").source = source
-
-    return change
 
 
 def sanitized(*changes: Change) -> Any:
@@ -100,7 +94,7 @@ def test_the_numbers_of_a_learner_do_not_take_the_points_away() -> None:
 
 
 def test_the_learner_s_text_survives_and_waits_for_a_human() -> None:
-    notebook = sanitized(text(MINE), right())
+    notebook = sanitized(in_own_words(), right())
     cell = cell_of(notebook, "own-words", "WH1")
     assert cell.source == MINE
     assert determine_grade(cell) == (None, 2)
@@ -117,7 +111,7 @@ def test_a_text_in_a_cell_that_was_made_code_comes_back_as_text() -> None:
         cell["cell_type"] = "code"
         cell["outputs"], cell["execution_count"] = [], None
 
-    cell = cell_of(sanitized(text(MINE), made_code), "own-words", "WH1")
+    cell = cell_of(sanitized(in_own_words(), made_code), "own-words", "WH1")
     assert (cell.cell_type, cell.source) == ("markdown", MINE)
 
 
@@ -151,7 +145,7 @@ def test_of_two_copies_the_written_one_is_graded_and_the_grader_told() -> None:
 
 
 def test_the_rubric_stands_under_the_text_for_the_grader_and_in_no_release() -> None:
-    notebook = sanitized(text(MINE))
+    notebook = sanitized(in_own_words())
     show_rubrics(notebook)
     at = notebook.cells.index(cell_of(notebook, "own-words", "WH1"))
     below = notebook.cells[at + 1]
@@ -228,7 +222,7 @@ def test_a_class_is_graded_by_machine_and_by_hand(tmp_path_factory: pytest.TempP
     notebooks = small_course(tmp_path_factory.mktemp("course"), "L1/two_phases")
     folder = new_class(tmp_path_factory.mktemp("classes") / "class", notebooks)
     assert command("release", "L1", "--own-words", "2", cwd=folder.root).returncode == 0
-    hand_in(folder.root, "writes", "L1", {"two_phases": then(right(), text(MINE))})
+    hand_in(folder.root, "writes", "L1", {"two_phases": then(right(), in_own_words())})
     hand_in(folder.root, "leaves", "L1", {"two_phases": right()})
     told: list[str] = []
     graded = {one.student: one for one in grade(folder, ["L1"], say=told.append)}
@@ -243,8 +237,7 @@ def test_a_class_is_graded_by_machine_and_by_hand(tmp_path_factory: pytest.TempP
         waiting = gradebook.find_grade("WH1-own-words", "two_phases", "L1", "writes")
         assert (waiting.auto_score, waiting.needs_manual_grade, waiting.max_score) == (None, True, 2)
         assert not gradebook.find_grade("WH1-own-words", "two_phases", "L1", "leaves").needs_manual_grade
-        waiting.manual_score, waiting.needs_manual_grade = 1.5, False
-        gradebook.db.commit()
+    give_by_hand(folder, "writes", 1.5)
     autograded = (folder.root / "autograded" / "writes" / "L1" / "two_phases.ipynb").read_text()
     assert MINE in autograded
     assert "**Rubric, WH1**" in autograded
