@@ -14,6 +14,7 @@ from grader.class_folder import SUBMITTED, ClassFolder
 from grader.course import levels_in, require_level
 from grader.errors import UserError
 from grader.kernel import require_key
+from grader.one_run import one_run
 from grader.out_of_date import without_hand_in
 from grader.releases import read_releases
 from grader.report import notes_of
@@ -58,7 +59,8 @@ def grade(
     again: bool = False,
 ) -> list[Graded]:
     """Grade the submissions of `levels`. A submission that cannot be graded is listed, never counted as zero, and
-    never stops the others. UserError, before anything is touched, where the machinery itself could not grade.
+    never stops the others. UserError, before anything is touched, where the machinery itself could not grade, or grades here
+    already.
 
     students: only theirs; everybody's where it is not given. again: those too that have not changed since they were graded.
     """
@@ -76,7 +78,8 @@ def grade(
             say(f"{level}  nothing was handed in: {SUBMITTED}/*/{level} is empty.")
         elif students is not None and (without := [name for name in students if name not in found]):
             say(f"{level}  nothing was handed in by {', '.join(without)}.")
-    return _grade_all(folder, chosen, say, again=again, everybody=students is None)
+    with one_run(folder.root):
+        return _grade_all(folder, chosen, say, again=again, everybody=students is None)
 
 
 def _grade_all(

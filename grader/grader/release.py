@@ -13,6 +13,7 @@ from grader.attention import reason_of
 from grader.class_folder import ClassFolder
 from grader.course import levels_in, pages_in, read_notebook, require_level, write_notebook
 from grader.errors import UserError
+from grader.one_run import one_run
 from grader.releases import PERSONAL, RELEASE, own_words_before, read_releases, record_release
 from grader.render_command import files_that_differ
 from grader.roster_news import what_the_roster_changed
@@ -41,13 +42,14 @@ def release(
     stale = [path for path in files_that_differ(folder.source) if path.parts[0] in released]
     if stale:
         raise UserError(f"{', '.join(map(str, stale))} must be rendered first: python -m grader render")
-    if roster is not None:
-        with folder.gradebook as gradebook:
-            for learner, names in roster.items():
-                gradebook.update_or_create_student(learner, **names)
-    for page in pages:
-        write_notebook(student_version(read_notebook(page), DEFAULT_LEARNER), folder.root / RELEASE / page.name)
-    return [line for level in levels for line in _release_level(folder, level, roster, own_words)]
+    with one_run(folder.root):
+        if roster is not None:
+            with folder.gradebook as gradebook:
+                for learner, names in roster.items():
+                    gradebook.update_or_create_student(learner, **names)
+        for page in pages:
+            write_notebook(student_version(read_notebook(page), DEFAULT_LEARNER), folder.root / RELEASE / page.name)
+        return [line for level in levels for line in _release_level(folder, level, roster, own_words)]
 
 
 def _release_level(
