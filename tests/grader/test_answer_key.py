@@ -225,6 +225,13 @@ def test_what_is_no_form_of_it(share: Any) -> None:
     assert KEY["L3.1"].grade({"reserved_share": share}).parts["reserved_share"].score == 0
 
 
+def test_a_budget_in_gib_against_sizes_in_gb_is_named_in_either_direction() -> None:
+    found = {number: KEY["L2.2"].grade(number).parts["requests"] for number in (34, 40)}
+    assert found[34].diagnoses == ("budget_in_gib",), "40 GB are 37.25 GiB, and over 1.0737 that is 34.7"
+    assert found[40].diagnoses == ("gib_for_gb",)
+    assert "but the request's size was left in GB" in found[34].message
+
+
 def test_what_was_rounded_twice_is_told_that_it_is_close() -> None:
     right = reference_answers(EXERCISES["LAB5A.1"], "default")["stall_s"]
     assert f"{right:.5g}" == "1.0646", "which is 1.06, or 1.065, and from that 1.07"
@@ -234,7 +241,7 @@ def test_what_was_rounded_twice_is_told_that_it_is_close() -> None:
 
     assert [verdict(number).state for number in (1.06, 1.065, right)] == ["right"] * 3
     assert verdict(1.07).diagnoses == ("rounded_on_the_way",)
-    assert verdict(1.07).message.startswith("`1.07` is close, and off in the third of the three significant figures")
+    assert verdict(1.07).message.startswith("`1.07` is close, but its third significant figure is off")
     assert verdict(1.1).diagnoses == ("rounded_too_far",)
     assert verdict(1.08).diagnoses == (), "more than a rounding off"
     assert KEY["L2.2"].grade(38.2).diagnoses != ("rounded_on_the_way",), "a count is exact"
@@ -277,7 +284,7 @@ def test_a_right_answer_may_be_a_fraction_or_a_word(exercise_id: str, answer: di
 def test_a_code_that_is_not_whole_is_told_so() -> None:
     part = KEY["EC3"].grade({"code": 14.3}).parts["code"]
     assert (part.score, part.diagnoses) == (0, ("not_whole",))
-    assert "`EC3_code` is 14.3, and asked is a whole number." in part.message
+    assert "`EC3_code` is 14.3, but the question asks for a whole number." in part.message
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -289,6 +289,14 @@ def test_hints_come_in_order_and_end(capsys: pytest.CaptureFixture[str]) -> None
     assert "There is no further hint for L2_1_kv_gb; the last one was: A neighbour" in told[3]
 
 
+def test_parts_with_the_same_hints_show_them_once() -> None:
+    told = [repr(hint("L1.1")) for _ in range(3)]
+    assert "Hint 1 of 2 for L1_1_a" in told[0]
+    assert "Hint 2 of 2 for L1_1_a" in told[1]
+    assert "There is no further hint for L1_1_a" in told[2]
+    assert "L1_1_b" not in told[2]
+
+
 def test_hints_are_for_the_part_that_failed(answers: dict[str, Any]) -> None:
     answers |= {"L2_3_fp16_gb": 26, "L2_3_int8_gb": 13, "L2_3_int4_gb": 6.5, "L2_3_shrink": 2}
     check("L2.3")
@@ -310,7 +318,7 @@ def test_hints_on_code_are_for_the_groups_that_failed(answers: dict[str, Any]) -
     answers["kv_bytes_per_token"] = _multi_head
     check("LAB2.1")
     told = [repr(hint("LAB2.1")) for _ in range(3)]
-    assert "Hint 1 of 2 for kv_bytes_per_token, grouped-query: Query heads of one group" in told[0]
+    assert "Hint 1 of 2 for kv_bytes_per_token, grouped-query: The query heads of one group" in told[0]
     assert "Hint 2 of 2 for kv_bytes_per_token, grouped-query: A neighbour" in told[1]
     assert "Hint 1 of 2 for kv_bytes_per_token, multi-query" in told[2]
     answers["kv_bytes_per_token"] = _without_latent

@@ -54,6 +54,13 @@ def sentence(raw: Any, variable: str = "L2_1_kv_gb", exercise: str = "L2.1") -> 
         ("1,073,741,824 bytes", GiB, "bytes"),
         ("1_073_741_824 B", GiB, "bytes"),
         ("1.073741824e9 bytes", 1.073741824 * GB, "bytes"),
+        ("1 073 741 824 bytes", GiB, "bytes"),
+        ("1\u202f073\u00a0741 824", GiB, None),
+        ("= 1.07 GB", 1.07, "GB"),
+        ("1,07", 1.07, None),
+        ("1,07 GB", 1.07, "GB"),
+        ("-0,537", -0.537, None),
+        ("1,0737e9 bytes", 1.0737e9, "bytes"),
         ("-1", -1, None),
     ],
 )
@@ -68,7 +75,9 @@ def test_whole_bytes_may_be_grouped(raw: str) -> None:
     assert read(raw, "EC8_kv_bytes", "EC8")["number"] in (GiB, 524_288)
 
 
-@pytest.mark.parametrize("raw", ["4x", "4 times", "4×", "4-fold", "4", 4])
+@pytest.mark.parametrize(
+    "raw", ["4x", "4 times", "4×", "4-fold", "x4", "× 4", "4:1", "4 : 1", "4 times fewer", "4,0", "4", 4]
+)
 def test_a_ratio_may_say_times(raw: Any) -> None:
     assert read(raw, "L2_3_shrink", "L2.3")["number"] == 4
 
@@ -110,9 +119,13 @@ def test_a_fraction_as_text_is_the_number_that_it_stands_for(raw: str, number: f
         ("0/0", "is NaN, not a number"),
         ("1e300/1e-300", "too large to be an answer"),
         ("9" * 300 + "/1e-9", "too large to be an answer"),
-        ("1/2,5", "its comma can be read in two ways"),
-        ("1/2/3", "is the calculation '1/2/3' as text. Leave out the quotes, and Python works it out."),
+        ("1/2,500", "its comma can be read in two ways"),
+        ("1/2/3", "is the calculation '1/2/3' as text. Write it without quotes, with * for times and ** for powers"),
         ("2*3", "is the calculation '2*3' as text"),
+        ("2^30", "is the calculation '2^30' as text"),
+        ("2³⁰", "is the calculation '2³⁰' as text"),
+        ("1.07 x 10^9", "is the calculation '1.07 x 10^9' as text"),
+        ("1.07·10⁹ bytes", "is the calculation '1.07·10⁹ bytes' as text"),
         ("1/x", "carries the unit '/x', which does not fit"),
     ],
 )
@@ -234,7 +247,7 @@ FAULTS: list[tuple[str, Any, str]] = [
     ("module", math, "holds the module math, not an answer"),
     ("class", dict, "holds the class dict, not an answer"),
     ("words", "about a gigabyte", "is the text 'about a gigabyte', which does not start with a number"),
-    ("a decimal comma", "1,07", "its comma can be read in two ways"),
+    ("a comma in code", (6, 5), "is 6, 5, two numbers to Python. If that is a decimal comma, write a point: 6.5."),
     ("a comma that may group", "1,073 MB", "its comma can be read in two ways"),
     ("bits", "8.59 Gb", "carries the unit Gb, which reads as bits"),
     ("bits in full", "8.59 GBit", "carries the unit GBit, which reads as bits"),

@@ -53,12 +53,17 @@ _REQUEST_SIZES: tuple[tuple[str, Formula, str], ...] = (
     (
         "batch_for_one_request",
         lambda n, a: n["B"],
-        "That divides by the cache of the whole batch. One request takes the B-th part of it.",
+        "That divides by the cache of the whole batch. One request takes 1/B of it.",
     ),
     (
         "gib_for_gb",
         lambda n, a: GB / GiB,
         "That mixes GB and GiB. The budget is in GB, units of 10⁹ bytes; put the request's size in the same unit.",
+    ),
+    (
+        "budget_in_gib",
+        lambda n, a: GiB / GB,
+        "That mixes GB and GiB: the budget was turned into GiB, but the request's size was left in GB. Use GB for both.",
     ),
     ("bits_for_bytes", lambda n, a: 8, "That takes eight times one request's size: bits, not bytes."),
 )
@@ -70,13 +75,13 @@ _L2_2 = ValueKey(
         Misconception(
             "rounded_up",
             lambda n, a: math.ceil(_times_that_fit(n, a)),
-            "Rounded up: the last one of these has only part of its cache in the budget, so it does not fit.",
+            "Rounded up: only part of the last request's cache is within the budget, so it does not fit.",
             _FLOOR,
         ),
         Misconception(
             "not_floored",
             _times_that_fit,
-            "The division is right, but a part of a request cannot be served: give whole requests.",
+            "The division is right, but part of a request cannot be served: give a whole number of requests.",
             _FLOOR,
         ),
         *(
@@ -111,7 +116,7 @@ _SHRINK = ValueKey(
         Misconception(
             "ratio_inverted",
             lambda n, a: a["int4_gb"] / a["fp16_gb"],
-            "Upside down: that is the share that is left. Asked is how many times fewer bytes there are.",
+            "Upside down: that is the share that is left. The question is how many times fewer bytes there are.",
             _WEIGHTS,
         ),
         Misconception(
@@ -123,13 +128,13 @@ _SHRINK = ValueKey(
         Misconception(
             "share_saved",
             lambda n, a: 1 - a["int4_gb"] / a["fp16_gb"],
-            "That is the share that is saved. Asked is how many times fewer bytes there are.",
+            "That is the share that is saved. The question is how many times fewer bytes there are.",
             _WEIGHTS,
         ),
         Misconception(
             "gigabytes_saved",
             lambda n, a: a["fp16_gb"] - a["int4_gb"],
-            "That is how many GB are saved. Asked is how many times fewer bytes there are: divide.",
+            "That is how many GB are saved. The question is how many times fewer bytes there are: divide.",
             _WEIGHTS,
         ),
     ),

@@ -34,7 +34,9 @@ _SENTENCES = {
     "container": "`{variable}` is a {type} of {length}. Set it to {wanted}.",
     "type": "`{variable}` is of type {type}. Set it to {wanted}.",
     "text": "`{variable}` is the text '{written}', which does not start with a number. Set it to {wanted}.",
-    "calculation": "`{variable}` is the calculation '{written}' as text. Leave out the quotes, and Python works it out.",
+    "calculation": "`{variable}` is the calculation '{written}' as text. Write it without quotes, with * for times and ** "
+    "for powers, and Python works it out.",
+    "comma_in_code": "`{variable}` is {written}, two numbers to Python. If that is a decimal comma, write a point: {point}.",
     "comma": "`{variable}` is '{written}', and its comma can be read in two ways. Write a point before decimals and no "
     "comma: 1.07 or 1073.",
     "bits": "`{variable}` carries the unit {unit}, which reads as bits. A byte is a capital B: write {wanted}.",
@@ -44,7 +46,7 @@ _SENTENCES = {
     "letter_type": "`{variable}` is of type {type}. Set it to {wanted}.",
     "letters_type": "`{variable}` is of type {type}. Set it to {wanted}.",
     "repeated": "`{variable}` uses the letter {written} more than once. Each link stands at most once.",
-    "not_whole": "`{variable}` is {written}, and asked is a whole number.",
+    "not_whole": "`{variable}` is {written}, but the question asks for a whole number.",
     "stub": "`{variable}` is not written yet; write it in the answer cell, and run that.",
     "inherited": "`{variable}` has nothing of its own yet, so it does what {base} does. Write the method that you mend in "
     "it, and run the answer cell.",

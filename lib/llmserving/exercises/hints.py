@@ -51,8 +51,10 @@ def part_in_need(progress: Progress, exercise: Exercise) -> str:
 def _rows(progress: Progress, exercise: Exercise, part_name: str) -> list[_Row]:
     """The rows of hints for what was off, in the order of the groups; where no group of its own was, the part's hints."""
     part = exercise.part_by_name[part_name]
+    # Parts with the same hints share one row, so that the same sentences are not shown for each of them in turn.
+    first = next(other for other in exercise.parts if other.hints == part.hints)
     off = progress.record(exercise.id).groups_off.get(part_name, [])
-    whole = _Row(part_name, f"`{part.variable}`", part.hints)
+    whole = _Row(first.name, f"`{part.variable}`", part.hints)
     rows = [
         _Row(f"{part_name}, {group}", f"`{part.variable}`, {group}", part.group_hints[group])
         if group in part.group_hints

@@ -1,4 +1,4 @@
-"""Reading one number: Python, NumPy and torch scalars, and text such as "1.07 GB", "4x" or "1/16"."""
+"""Reading one number: Python, NumPy and torch scalars, and text such as "1.07 GB", "1,07", "4x" or "1/16"."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from llmserving.units import BYTES_PER_UNIT, NANOSECONDS_PER_UNIT
 
 _DIGITS = r"([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 _NUMBER = re.compile(rf"{_DIGITS}(?:\s*/\s*{_DIGITS})?\s*(.*)", re.DOTALL)
-_CALCULATION = re.compile(r"[*/+]+\s*[\d.(].*", re.DOTALL)
+_CALCULATION = re.compile(r"(?:[*/+^·×⋅]+|x(?=\s*\d))\s*[\d.(].*|[⁰¹²³⁴-⁹].*", re.DOTALL)
 _NONE = re.compile(r"(?:none|zero|no)\b\s*(.*)", re.IGNORECASE)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3}){2,}(\.\d+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?(?:0,\d+|\d+,(?!\d{3}(?!\d))\d+)(?:[eE][+-]?\d+)?")  # no thousands are grouped so
+_SPACE_IN_NUMBER = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _LONG_NAMES = {
     "kilobyte": "KB", "megabyte": "MB", "gigabyte": "GB", "terabyte": "TB",
     "kibibyte": "KiB", "mebibyte": "MiB", "gibibyte": "GiB", "tebibyte": "TiB", "byte": "bytes", "b": "bytes",
 }  # fmt: skip
 _UNIT_NAMED = {unit.lower(): unit for unit in BYTES_PER_UNIT} | _LONG_NAMES
 _PER_CENT = {"%", "percent", "per cent"}
-_TIMES = {"x", "×", "times", "fold", "-fold"}
+_TIMES = {"x", "×", "times", "fold", "-fold", ":1", ": 1", "times fewer", "times less"}
 _TIME_UNIT_NAMED = {name: unit for unit in NANOSECONDS_PER_UNIT for name in (unit, unit.replace("µ", "μ"))} | {
     "us": "µs", "sec": "s", "second": "s", "millisecond": "ms", "microsecond": "µs", "nanosecond": "ns",
 }  # fmt: skip
@@ -65,6 +67,8 @@ def _fault_of_container(raw: Any) -> Data:
     shape = getattr(raw, "shape", None)
     if shape is not None and not callable(shape):
         return fault("array", shape=str(tuple(shape)))
+    if isinstance(raw, tuple) and len(raw) == 2 and all(type(item) is int for item in raw):
+        return fault("comma_in_code", written=f"{raw[0]}, {raw[1]}", point=f"{raw[0]}.{abs(raw[1])}")
     if isinstance(raw, (list, tuple, set, dict)):
         return fault("container", type=type(raw).__name__, length=str(len(raw)))
     return fault("type", type=type(raw).__name__)
@@ -84,7 +88,9 @@ def _value(number: Any, unit: str | None, written: str) -> Data:
 
 
 def _read_text(part: Part, raw: str) -> Data:
-    text = raw.strip().lstrip("~≈").rstrip(".").strip()
+    text = _SPACE_IN_NUMBER.sub("", raw.strip().lstrip("~≈=").rstrip(".").strip())
+    if part.quantity == "ratio":
+        text = text.lstrip("xX×").lstrip()
     if text.lower() in ("nan", "inf", "-inf", "infinity"):
         return _value(float(text), None, text)
     none = _NONE.fullmatch(text)
@@ -95,7 +101,9 @@ def _read_text(part: Part, raw: str) -> Data:
         return fault("text", written=text)
     digits, below_the_line, suffix = match.groups()
     for each in (digits, below_the_line or ""):
-        if "," in each and not (_grouped_whole(part, each, suffix) or _GROUPED.fullmatch(each)):
+        if "," in each and not any(
+            (_grouped_whole(part, each, suffix), _GROUPED.fullmatch(each), _DECIMAL_COMMA.fullmatch(each))
+        ):
             return fault("comma", written=each)
     if _CALCULATION.fullmatch(suffix):
         return fault("calculation", written=text)
@@ -107,7 +115,8 @@ def _read_text(part: Part, raw: str) -> Data:
 
 
 def _number(digits: str) -> int | float:
-    cleaned = digits.replace(",", "").replace("_", "")
+    point = "." if _DECIMAL_COMMA.fullmatch(digits) else ""
+    cleaned = digits.replace(",", point).replace("_", "")
     return int(cleaned) if re.fullmatch(r"[+-]?\d{1,300}", cleaned) else float(cleaned)
 
 
