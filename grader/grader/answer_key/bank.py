@@ -18,11 +18,11 @@ _PHASES = "Two phases"
 TF3 = claim(
     bank.TF3,
     "linear",
-    "Every factor of the size stands there once, S too: doubling S doubles the cache.",
+    "Every factor appears once in the formula, S too: doubling S doubles the cache.",
     {
         "pairs": (
             "scores_are_cached",
-            "The scores of pairs are computed, used and dropped. Kept are one key and one value a token and layer.",
+            "The scores of pairs are computed, used and dropped. What is kept is one key and one value per token and layer.",
         ),
         "constant": (
             "reservation_is_the_cache",
@@ -30,7 +30,7 @@ TF3 = claim(
         ),
         "layers_multiply": (
             "layers_nest",
-            "A layer caches its own keys and values alone. L layers give a factor L, and it does not depend on S.",
+            "Each layer caches only its own keys and values. L layers give a factor of L, which does not depend on S.",
         ),
     },
     _FACTORS,
@@ -41,7 +41,7 @@ SE1 = choice(
     bank.SE1,
     "two_missing",
     {
-        "square": ("tokens_squared", "Each token adds the same bytes, so S stands there once."),
+        "square": ("tokens_squared", "Each token adds the same number of bytes, so S appears once."),
         "head_width": ("d_head_for_d_model", "All heads cache; side by side they are d_model wide."),
         "no_layers": ("one_layer", "Each layer computes keys and values of its own and keeps them."),
     },
@@ -60,7 +60,7 @@ SE2 = choice(
         "square_of_heads": ("heads_attend_to_heads", "Heads work side by side and do not attend to each other."),
         "prefill": (
             "phases_cache_differently",
-            "Prefill and decode store the same for a token: all heads, in every layer.",
+            "Prefill and decode store the same for each token: the keys and values of all heads, in every layer.",
         ),
     },
     _FACTORS,
@@ -110,7 +110,7 @@ EC8 = Key(
                 Misconception(
                     "empty_at_first_token",
                     lambda n, a: 0,
-                    "One token is in the cache already, with a key and a value in every layer.",
+                    "One token is already in the cache, with a key and a value in every layer.",
                     _FACTORS,
                 ),
                 *factor_mistakes(_one_token_bytes, without=("one_token", "tokens_squared")),

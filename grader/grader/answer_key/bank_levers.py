@@ -37,7 +37,8 @@ TF4 = claim(
     {
         "both_fill": (
             "padding_is_memory",
-            "Padding in a batch costs time on the GPU; space that is reserved and not used costs memory. Two costs, two cures.",
+            "Padding in a batch wastes time on the GPU; space that is reserved and never used wastes memory. Two "
+            "costs, two cures.",
         ),
         "part_of": (
             "paging_needs_batching",

@@ -44,7 +44,7 @@ _SC3 = ValueKey(
         Misconception(
             "gaps_subtracted",
             lambda n, a: _gaps(n["many"]) - _gaps(n["few"]),
-            "That is how many gaps are lost. Asked is how many times larger each becomes: divide.",
+            "That is how many gaps are lost. The question is how many times larger each becomes: divide.",
             _STEP,
         ),
     ),
@@ -90,7 +90,7 @@ KEYS_HERE = (
         {
             "arithmetic": (
                 "decode_is_compute_bound",
-                "With one token a request there is little to compute: a weight read serves a multiply-add or two.",
+                "With one token per request there is little to compute: each weight that is read serves a multiply-add or two.",
             ),
             "host_link": (
                 "weights_over_pcie",
@@ -124,7 +124,7 @@ KEYS_HERE = (
         {
             "size": (
                 "whole_block_empty",
-                "No block is ever quite empty: it is taken when a token needs it, and holds that one at least.",
+                "No block is ever completely empty: it is taken when a token needs it, so it holds at least that token.",
             ),
             "every_block": (
                 "waste_in_every_block",
@@ -146,7 +146,7 @@ KEYS_HERE = (
             "bytes": ("bytes_for_bits", "The numbers count bits. Four bytes would be FP32."),
             "both_small": (
                 "a16_as_groups",
-                "A16 says that activations keep 16 bits. The name tells nothing about groups.",
+                "A16 says that activations keep 16 bits. The name says nothing about groups.",
             ),
         },
         _LEVERS,

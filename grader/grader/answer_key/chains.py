@@ -16,7 +16,7 @@ EVERY_LINK_SENTENCE = (
     "You named every link; an argument leaves the wrong ones out. Which of them follow from each other?"
 )
 EVERY_WRONG_LINK_SENTENCE = "You named every wrong link; an argument leaves those out."
-OUT_OF_ORDER_SENTENCE = "The sound links are not in an order in which each follows from those before it."
+OUT_OF_ORDER_SENTENCE = "The sound links are out of order: each has to follow from those before it."
 
 
 def grade_chain(part: Part, key: ChainKey, chosen: list[Option]) -> PartVerdict:
@@ -54,7 +54,7 @@ def grade_chain(part: Part, key: ChainKey, chosen: list[Option]) -> PartVerdict:
 
 
 def incomplete_sentence(missing: int, length: int) -> str:
-    return f"{missing} of the {length} links that the argument needs {'is' if missing == 1 else 'are'} not in it."
+    return f"The argument needs {length} links, and {missing} of them {'is' if missing == 1 else 'are'} missing."
 
 
 def _longest_common_subsequence(a: tuple[str, ...], b: tuple[str, ...]) -> int:

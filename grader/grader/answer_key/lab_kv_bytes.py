@@ -40,7 +40,7 @@ _WRONG = (
     Wrong(
         "group_size_for_kv_heads",
         made.with_heads_a_group,
-        "That takes how many query heads share one KV head for how many KV heads there are.",
+        "That uses the number of query heads that share one KV head. What counts is how many KV heads there are.",
         _SHARED,
     ),
     Wrong(
@@ -50,7 +50,9 @@ _WRONG = (
         _SHARED,
     ),
     Wrong("one_layer", made.of_one_layer, "That is one layer's share. Every layer has a cache of its own.", _FACTORS),
-    Wrong("bits_for_bytes", made.in_bits, "That counts bits. Asked are bytes, and a byte has 8 bits.", _BITS),
+    Wrong(
+        "bits_for_bytes", made.in_bits, "That counts bits. The question asks for bytes, and a byte has 8 bits.", _BITS
+    ),
     Wrong(
         "always_fp16",
         made.always_fp16,
@@ -80,14 +82,15 @@ _WRONG = (
     Wrong(
         "latent_ignored",
         made.latent_ignored,
-        f"That caches keys and values a head though the model has a latent: {_MLA_TIMES} times too much for DeepSeek-V2-Lite. "
+        f"That caches keys and values for each head although the model has a latent: {_MLA_TIMES} times too much for "
+        f"DeepSeek-V2-Lite. "
         "The latent is cached in their place.",
         _LATENT,
     ),
     Wrong(
         "latent_a_head",
         made.latent_a_head,
-        "That keeps a latent for each head. One latent a token and layer serves all heads.",
+        "That keeps a latent for each head. One latent per token and layer serves all heads.",
         _LATENT,
     ),
 )

@@ -25,7 +25,8 @@ def _upside_down(right: Formula, reread: str) -> Misconception:
     return Misconception(
         "ratio_inverted",
         lambda n, a: 1 / right(n, a),
-        "Upside down: that is the part of the formula's size that is kept. Asked is how many times too large the formula is.",
+        "Upside down: that is the part of the formula's size that is kept. The question is how many times too large "
+        "the formula is.",
         reread,
     )
 
@@ -39,13 +40,13 @@ FACTORS = {
             Misconception(
                 "doubled_again",
                 times(_grouped, 2),
-                "Twice the right factor. Keys and values are two on both sides, so the 2 cancels.",
+                "Twice the right factor. Both sides count a key and a value, so the 2 cancels.",
                 _SHARED,
             ),
             Misconception(
                 "kv_heads_for_factor",
                 lambda n, a: n["grouped_kv"],
-                "That is how many KV heads there are. The factor is how many query heads come to each of them.",
+                "That is how many KV heads there are. The factor is how many query heads share each of them.",
                 _SHARED,
             ),
             Misconception(
@@ -76,7 +77,8 @@ FACTORS = {
             Misconception(
                 "no_change",
                 lambda n, a: 1,
-                "That says the formula is right. It counts keys and values for every query head, and here one head is kept.",
+                "That says the formula is right. It counts keys and values for every query head, but here only one "
+                "head's are kept.",
                 _SHARED,
             ),
         ),
@@ -96,7 +98,7 @@ FACTORS = {
             Misconception(
                 "latent_a_head",
                 lambda n, a: 2 * n["mla_dim"] / n["latent"],
-                "That gives each head a latent of its own, or counts one head alone. All heads are rebuilt from one latent.",
+                "That gives each head a latent of its own, or counts one head alone. One latent serves all heads.",
                 _LATENT,
             ),
             Misconception(

@@ -35,7 +35,7 @@ _LAB2_2 = {
             Misconception(
                 "gb_for_gib",
                 times(_token_bytes, GB / GiB),
-                "That takes the memory for GB. Engines print GiB, and a GiB is 2^30 bytes.",
+                "That reads the memory as GB. Engines print GiB, and a GiB is 2^30 bytes.",
                 _LOG,
             ),
             Misconception(
@@ -47,19 +47,20 @@ _LAB2_2 = {
             Misconception(
                 "upside_down",
                 lambda n, a: 1 / _token_bytes(n, a),
-                "Upside down: that is tokens a byte. Divide the memory by the tokens.",
+                "Upside down: that is tokens per byte. Divide the memory by the tokens.",
                 _LOG,
             ),
             Misconception(
                 "elements_for_bytes",
                 times(_token_bytes, 1 / 2),
-                "That counts elements, of two bytes each in FP16. Asked are bytes, and the log's memory is in bytes.",
+                "That counts elements, and in FP16 each has two bytes. The question asks for bytes: divide the memory "
+                "by the tokens.",
                 _BITS,
             ),
             Misconception(
                 "bits_for_bytes",
                 times(_token_bytes, 8),
-                "That counts bits. Asked are bytes, and a byte has 8 bits.",
+                "That counts bits. The question asks for bytes, and a byte has 8 bits.",
                 _BITS,
             ),
         ),
@@ -71,39 +72,42 @@ _LAB2_2 = {
             Misconception(
                 "not_rounded",
                 _not_rounded,
-                "The division is right, and what is left over is the log's rounding: heads are whole, so round to the nearest.",
+                "The division is right; what is left over is the log's rounding. There are only whole heads, so round "
+                "to the nearest.",
                 _LOG,
             ),
             Misconception(
                 "query_heads",
                 lambda n, a: n["query_heads"],
-                "That is what the config says of query heads. The log's bytes are too few for keys and values of all of them: "
-                "divide them out.",
+                "That is the number of query heads. The log's bytes are too few for keys and values of all of them: "
+                "divide by the bytes of one head.",
                 _LOG,
             ),
             Misconception(
                 "key_and_value_apart",
                 times(_heads, 2),
-                "Twice as many. Either a key and a value are counted as a head each, where one head leaves both, or an element "
-                "as one byte, where FP16 has two.",
+                "Twice the right number. Either a key and a value count as a head each, where one head leaves both, "
+                "or an element "
+                "counts as one byte, where FP16 takes two.",
                 _FACTORS,
             ),
             Misconception(
                 "group_size",
                 lambda n, a: round(n["query_heads"] / _heads(n, a)),
-                "That is how many query heads share one KV head. Asked is how many KV heads there are.",
+                "That is how many query heads share one KV head. The question is how many KV heads there are.",
                 _SHARED,
             ),
             Misconception(
                 "elements_for_heads",
                 lambda n, a: _heads(n, a) * n["head_dim"],
-                "That is the elements of all the keys that a token leaves in a layer. Divide by those of one head.",
+                "That is the number of elements in all the keys that a token leaves in a layer. Divide by the "
+                "elements of one head.",
                 _FACTORS,
             ),
             Misconception(
                 "all_layers",
                 lambda n, a: round(_heads(n, a) * n["layers"]),
-                "That adds the heads of all layers. Asked are those of each layer.",
+                "That adds up the heads of all layers. The question asks for those of one layer.",
                 _FACTORS,
             ),
         ),

@@ -34,19 +34,21 @@ CHOICES = {
         {
             "keys_alone": Trap(
                 "values_recomputed",
-                "Attention needs the values of all tokens in every step, and to compute them from the text would be a prefill "
-                "a step. What is kept serves for both.",
+                "Attention needs the values of all tokens in every step; computing them from the text would mean a "
+                "prefill at each "
+                "step. What is kept serves for both keys and values.",
                 _LATENT,
             ),
             "one_head": Trap(
                 "latent_taken_for_multi_query",
-                "That is multi-query attention, in which a key and a value are kept and counted as two. A latent is neither of "
-                "them.",
+                "That describes multi-query attention, where one key and one value are kept and count as two. A "
+                "latent is neither "
+                "a key nor a value.",
                 _LATENT,
             ),
             "latest_alone": Trap(
                 "cache_forgets",
-                "The log says a latent for every token that fits, not for the latest. Every step reads those of all tokens.",
+                "The log has room for a latent of every token, not of the latest alone. Every step reads those of all tokens.",
                 _LATENT,
             ),
         },
@@ -61,12 +63,12 @@ CHOICES = {
             ),
             "more_kv_heads": Trap(
                 "kv_heads_ignored",
-                "Keys and values are kept for each KV head, so twice as many of those are twice the bytes.",
+                "Keys and values are kept for each KV head, so twice as many KV heads take twice the bytes.",
                 _SHARED,
             ),
             "more_layers": Trap(
                 "layers_ignored",
-                "Every layer has a cache of its own, so twice as many layers are twice the bytes a token.",
+                "Every layer has a cache of its own, so twice as many layers take twice the bytes per token.",
                 _FACTORS,
             ),
         },

@@ -24,13 +24,13 @@ _TOKENS_PER_S = ValueKey(
         Misconception(
             "seconds_for_rate",
             lambda n, a: pass_bytes("memory", a) / _rate(a),
-            "Those are the seconds of one token. Asked are tokens a second.",
+            "Those are the seconds that one token takes. The question asks for tokens a second.",
             _FORETOLD,
         ),
         Misconception(
             "cache_left_out",
             lambda n, a: _rate(a) / weight_bytes("memory", a),
-            "That reads the weights alone. The keys and values of the cached tokens are read in each pass too.",
+            "That counts the weights alone. Each pass also reads the keys and values of the cached tokens.",
             _BYTES,
         ),
         Misconception(
@@ -42,7 +42,7 @@ _TOKENS_PER_S = ValueKey(
         Misconception(
             "bytes_for_bits",
             lambda n, a: 8 * _rate(a) / pass_bytes("memory", a),
-            "That is eight times too much: the rate is in bytes a second already, not in bits.",
+            "That is eight times too much: the rate is already in bytes a second, not in bits.",
             _FORETOLD,
         ),
     ),
@@ -55,19 +55,20 @@ _GAP_KEY = ValueKey(
         Misconception(
             "ratio_inverted",
             lambda n, a: 1 / (a["recorded.measured.decode_seconds"] * a["recorded.predicted.tokens_per_s"]),
-            "That is the share of the time that the bytes account for. Asked is how many times as long it took.",
+            "Upside down: that is the share of the time that the bytes account for. The question is how many times as "
+            "long it took.",
             _GAP,
         ),
         Misconception(
             "measured_rate_alone",
             lambda n, a: 1 / a["recorded.measured.decode_seconds"],
-            "Those are the tokens a second that were measured. Set them against what was foretold.",
+            "Those are the tokens a second that were measured. Compare them with your prediction.",
             _GAP,
         ),
         Misconception(
             "seconds_by_rate",
             lambda n, a: a["recorded.measured.decode_seconds"] / a["recorded.predicted.tokens_per_s"],
-            "That divides seconds a token by tokens a second. Turn one of the two over first, so that both are of one kind.",
+            "That divides seconds a token by tokens a second. Invert one of the two first, so that both have the same unit.",
             _GAP,
         ),
     ),
@@ -80,19 +81,19 @@ _INTENSITY = ValueKey(
         Misconception(
             "one_flop_a_weight",
             lambda n, a: 1 / 4,
-            "That counts one operation a weight. A product is also added to the sum, which makes one more.",
+            "That counts one operation per weight. The product is also added to a sum, which makes two.",
             _ROOF,
         ),
         Misconception(
             "bytes_a_flop",
             lambda n, a: 4 / 2,
-            "Those are bytes for each FLOP. Asked are FLOPs for each byte.",
+            "Upside down: those are bytes for each FLOP. The question asks for FLOPs for each byte.",
             _ROOF,
         ),
         Misconception(
             "weights_of_two_bytes",
             lambda n, a: 2 / 2,
-            "That is right for weights of two bytes. Those of this model have four.",
+            "That would be right for weights of two bytes. This model's have four.",
             _ROOF,
         ),
     ),

@@ -9,7 +9,7 @@ _GAP, _ROOF = "Predicted and measured", "Under the roof"
 REASON_TRAPS = {
     "cache_left_out": Trap(
         "already_counted",
-        "The cache is in the prediction already: you counted it with the weights, and it is a small share of the bytes.",
+        "The cache is already in the prediction: you counted it with the weights, and it is a small share of the bytes.",
         _GAP,
     ),
     "python_alone": Trap(
@@ -20,13 +20,14 @@ REASON_TRAPS = {
     ),
     "slow_arithmetic": Trap(
         "blames_arithmetic",
-        "Prefill ran on the same processor, with as many FLOPs for each of its tokens, and took a fraction of the time a token. "
-        "The arithmetic could go faster; it waits.",
+        "Prefill ran on the same processor, with as many FLOPs per token, and took a fraction of the time per token. "
+        "So the arithmetic can go faster; in decode it waits.",
         _GAP,
     ),
     "weights_from_disk": Trap(
         "blames_the_disk",
-        "The disk was read once, when the model was loaded, before the clock ran. After that the weights lie in memory.",
+        "The disk was read once, when the model was loaded, before the clock started. Since then the weights have "
+        "been in memory.",
         _GAP,
     ),
 }
@@ -44,7 +45,7 @@ SIDE_TRAPS = {
     ),
     "right_bandwidth": Trap(
         "phase_and_bound_swapped",
-        "Read the mark's place on the axis below and the ridge's: which is the smaller? And right of the ridge it is not the "
+        "Read the mark's place and the ridge's on the axis below: which is smaller? And right of the ridge it is not "
         "bandwidth that limits.",
         _ROOF,
     ),
@@ -53,7 +54,8 @@ SIDE_TRAPS = {
 MOVE_TRAPS = {
     "faster_memory": Trap(
         "height_for_place",
-        "Faster memory raises the slope, and the mark with it. Its FLOPs and its bytes stay, and so does its place.",
+        "Faster memory raises the slope, and the mark with it. Its FLOPs and its bytes stay the same, so it does not "
+        "move to the right.",
         _ROOF,
     ),
     "longer_reply": Trap(
@@ -63,7 +65,7 @@ MOVE_TRAPS = {
     ),
     "more_layers": Trap(
         "more_of_both",
-        "More layers bring more arithmetic and, in the same measure, more weights to read: the FLOPs for each byte stay.",
+        "More layers bring more arithmetic and, in proportion, more weights to read: the FLOPs for each byte stay the same.",
         _ROOF,
     ),
 }

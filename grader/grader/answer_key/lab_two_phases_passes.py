@@ -53,19 +53,19 @@ SLOWER = ValueKey(
         Misconception(
             "passes_compared",
             lambda n, a: _decode(a) / _prefill(a),
-            "That compares the two passes. The pass of prefill carries the whole prompt, so its time is that of many tokens.",
+            "That compares the two passes. Prefill's pass carries the whole prompt, so its time is shared by many tokens.",
             _CLOCKS,
         ),
         Misconception(
             "prompt_s_pass_by_decode_s",
             lambda n, a: _prefill(a) / _decode(a),
-            "That says how many decode passes fit into prefill. Asked is the time of one token in either phase.",
+            "That says how many decode passes take as long as prefill. Compare the time of one token in each phase.",
             _CLOCKS,
         ),
         Misconception(
             "ratio_inverted",
             lambda n, a: _prefill(a) / a["recorded.phases.prompt_tokens"] / _decode(a),
-            "The two times are the right ones, divided the other way round: that is prefill's over decode's.",
+            "Upside down: the two times are right, but that is prefill's over decode's.",
             _CLOCKS,
         ),
     ),
@@ -85,7 +85,7 @@ READ = ValueKey(
         Misconception(
             "cache_alone",
             lambda n, a: cache_bytes("phases", a),
-            "That is the cache. Every weight is read again in each pass as well, and that is most of the bytes here.",
+            "That is the cache alone. Each pass also reads every weight again, and that is most of the bytes here.",
             _BYTES,
         ),
         Misconception(
@@ -97,13 +97,13 @@ READ = ValueKey(
         Misconception(
             "weights_counted",
             lambda n, a: a["recorded.phases.weights"],
-            "That is how many weights there are. Asked are bytes: those of every weight, and those of the cache with them.",
+            "That is how many weights there are. The question asks for bytes: those of all weights and of the cache together.",
             _BYTES,
         ),
         Misconception(
             "cache_doubled",
             lambda n, a: weight_bytes("phases", a) + 2 * cache_bytes("phases", a),
-            "That counts the cache twice. The bytes of a cached token have its key and its value in them already.",
+            "That counts the cache twice. The bytes of a cached token already include its key and its value.",
             _BYTES,
         ),
     ),
@@ -117,7 +117,7 @@ PROMPT_READ = ValueKey(
         Misconception(
             "weights_for_each_token",
             lambda n, a: weight_bytes("phases", a),
-            "That is what the whole pass reads. It is read once, and serves every token of the prompt.",
+            "That is what the whole pass reads. It is read once for all tokens of the prompt.",
             _BYTES,
         ),
         Misconception(
@@ -129,8 +129,8 @@ PROMPT_READ = ValueKey(
         Misconception(
             "read_again_for_each_token",
             lambda n, a: weight_bytes("phases", a) * a["recorded.phases.prompt_tokens"],
-            "That reads the weights anew for each token of the prompt. They would be, if the prompt were decoded token by token; "
-            "prefill takes all of them in one pass.",
+            "That reads the weights again for each token of the prompt, as if the prompt went through token by token. Prefill "
+            "takes all its tokens in one pass.",
             _BYTES,
         ),
     ),

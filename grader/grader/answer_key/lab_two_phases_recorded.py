@@ -30,14 +30,15 @@ def _slips(example: Fields) -> tuple[Slip, ...]:
             "one_pass_copied",
             lambda fields: len(set(fields["decode_seconds"])) == 1,
             {**example, "decode_seconds": [seconds[0]] * len(seconds)},
-            "The times of all decode passes are one and the same number. No two passes take equally long: time each of them.",
+            "All decode passes have exactly the same time. Real passes differ: time each of them.",
             _CLOCKS,
         ),
         Slip(
             "arrivals_for_gaps",
             lambda fields: _grows(fields["decode_seconds"]),
             {**example, "decode_seconds": [round(sum(seconds[: n + 1]), 6) for n in range(len(seconds))]},
-            "These times grow from pass to pass, as a clock does that runs on. Of each pass its own time is asked for: the gap "
+            "These times grow from pass to pass, like readings of a running clock. Record the time of each pass by "
+            "itself: the gap "
             "between one token and the next.",
             _CLOCKS,
         ),

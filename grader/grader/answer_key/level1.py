@@ -30,7 +30,7 @@ _PREFILL_TRAPS = {
 _DECODE_TRAPS = {
     "decode_compute": Trap(
         "bound_confused",
-        "The phase is right, the limit is not: one token a request makes use of each weight once, so the pass waits for "
+        "The phase is right, the limit is not: each weight is used for one token only, so the pass waits for "
         "the bytes to arrive.",
         _PHASES,
     ),
@@ -89,7 +89,7 @@ def _factor_key(factor: str) -> ChoiceKey:
 _RIGHT_COST = {"paged_attention": "kv_waste", "int4_weights": "weight_read", "continuous_batching": "idle_on_padding"}
 _LEVER_NAME = {
     "kv_waste": "PagedAttention, which hands out KV memory block by block",
-    "weight_read": "weight-only quantization, which makes every weight read shorter",
+    "weight_read": "weight-only quantization, which leaves fewer bytes to read for each weight",
     "idle_on_padding": "continuous batching, which fills a place in the batch as soon as a request ends",
 }
 _UNTOUCHED_COSTS = {
@@ -103,7 +103,7 @@ _UNTOUCHED_COSTS = {
     ),
     "bytes_a_token": Trap(
         "shrinks_a_token",
-        "None of the three changes what one token leaves in the cache; that takes fewer bytes an element or fewer KV heads.",
+        "None of the three changes what one token leaves in the cache. Fewer bytes per element would.",
         _LEVERS,
     ),
 }

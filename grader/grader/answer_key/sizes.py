@@ -40,7 +40,7 @@ def _counted_in(asked: str, units: tuple[str, ...], right: Formula) -> tuple[Mis
         Misconception(
             f"{unit.lower()}_for_{asked.lower()}",
             times(right, BYTES_PER_UNIT[asked] / BYTES_PER_UNIT[unit]),
-            f"The size is right, counted in {unit}; the answer is asked for in {asked}.",
+            f"The size is right, but counted in {unit}. The question asks for {asked}.",
             UNITS,
         )
         for unit in units
@@ -55,7 +55,7 @@ def byte_mistakes(right: Formula) -> tuple[Misconception, ...]:
             Misconception(
                 f"{name.lower()}_for_bytes",
                 times(right, 1 / size),
-                f"The size is right, counted in {name}; the answer is asked for in bytes.",
+                f"The size is right, but counted in {name}. The question asks for bytes.",
                 UNITS,
             )
             for name, size in (("KB", KB), ("KiB", KiB), ("MB", MB), ("MiB", MiB))
@@ -67,6 +67,6 @@ def bits_for_bytes(right: Formula) -> Misconception:
     return Misconception(
         "bits_for_bytes",
         times(right, 8),
-        "Eight times the right size: that counts bits. A byte has 8 of them.",
+        "Eight times the right size: that counts bits, and a byte has 8 of them.",
         UNITS,
     )

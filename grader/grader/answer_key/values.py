@@ -16,11 +16,11 @@ from grader.answer_key.key import Answers, Misconception, ValueKey
 
 NOT_KNOWN = "is not right, and not close to any mistake I know."
 CLOSE = (
-    "is close, and off in the third of the three significant figures asked for. Round once, at the end: a number that was "
-    "rounded on the way, and then again, ends up beside the right one."
+    "is close, but its third significant figure is off. Round once, at the end: a number that is rounded on the way, and "
+    "then again, can miss the right one."
 )
 FOLLOWED = (
-    "worked correctly from your own earlier answer, so it earns its points. That earlier answer is off: mend it first, "
+    "worked correctly from your own earlier answer, so it earns its points. That earlier answer is off: correct it first, "
     "then this one."
 )
 

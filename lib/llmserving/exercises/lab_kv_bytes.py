@@ -29,10 +29,10 @@ LAB2_1 = Exercise(
     notebook="L2/lab_kv_bytes",
     statement=(
         "Write `kv_bytes_per_token`: the bytes that one more token takes in the KV cache of one request, as a whole number. "
-        "Its arguments are what a model's config says, and `bits`, those of one cached element. Begin with multi-head "
+        "Its arguments are what a model's config says, and `bits`, the bits of one cached element. Begin with multi-head "
         "attention, where each query head has keys and values of its own, so that `kv_heads` is `query_heads` and "
         "`latent_dim` is None. That is one point. The other three are for grouped-query, multi-query and latent attention: "
-        "hold the function against the logs below, find out what those models keep, and come back to repair it."
+        "compare the function with the logs below, find out what those models keep, and come back to repair it."
     ),
     parts=(
         Part(
@@ -42,21 +42,21 @@ LAB2_1 = Exercise(
             "a function of the six numbers, with arguments named as in the answer cell",
             (
                 "Take one layer first: what does a single token leave there, and how many elements is that?",
-                "A key and a value for each head there, and all layers alike. Count the bits of them all, and divide by 8 last.",
+                "Each head there leaves a key and a value, and all layers are alike. Count all their bits, and divide by 8 last.",
                 "A neighbour: 2 layers, 4 heads of 10 elements, 8 bits: 2 * 2 * 4 * 10 * 8 / 8 = 160 bytes.",
             ),
             points=4,
             group_hints={
                 "grouped-query": (
-                    "Query heads of one group read the same keys and values. For how many heads are there any to keep?",
+                    "The query heads of one group read the same keys and values. So how many heads have keys and values to keep?",
                     "A neighbour: 2 layers, 4 query heads, 2 KV heads of 10 elements, 8 bits: 2 * 2 * 2 * 10 * 1 = 80 bytes.",
                 ),
                 "multi-query": (
-                    "Multi-query is the smallest grouped-query: which of the arguments says how many heads keep something?",
+                    "Multi-query is grouped-query with a single group: which argument says how many heads keep something?",
                     "A neighbour: 2 layers, 4 query heads, 1 KV head of 10 elements, 8 bits: 2 * 2 * 1 * 10 * 1 = 40 bytes.",
                 ),
                 "latent": (
-                    "A latent takes the place of both keys and values. Ask of each factor whether it still counts then.",
+                    "A latent takes the place of both keys and values. Ask of each factor whether it still counts.",
                     "A neighbour: 2 layers, 4 heads of 10 elements, a latent of 30, 8 bits: 2 * 30 * 1 = 60 bytes.",
                 ),
             },

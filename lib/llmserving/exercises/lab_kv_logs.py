@@ -37,8 +37,8 @@ LAB2_2 = Exercise(
     notebook=_NOTEBOOK,
     statement=(
         "Log {log} is of {model} on one GPU: {layers} layers, {query_heads} query heads of {head_dim} elements, and a cache "
-        "in FP16. The engine had {gib} GiB for its KV cache and made {tokens} tokens of that. Read off it, without your "
-        "function, what a token takes, and of how many heads those are the keys and values."
+        "in FP16. The engine had {gib} GiB for its KV cache and fitted {tokens} tokens into it. Without your function, "
+        "work out what one token takes, and how many heads' keys and values that is."
     ),
     parts=(
         Part(
@@ -47,9 +47,9 @@ LAB2_2 = Exercise(
             "value",
             "bytes a token by the log, to three significant figures",
             (
-                "The memory holds that many tokens; how much of it does each one have?",
+                "The memory holds that many tokens. How much of it does each one take?",
                 "Engines print GiB, units of 2^30 bytes.",
-                "A neighbour: 2 GiB for 10,000 tokens are 2 * 2^30 / 10,000, about 215,000 bytes a token.",
+                "A neighbour: 2 GiB for 10,000 tokens: 2 * 2^30 / 10,000 is about 215,000 bytes a token.",
             ),
             quantity="bytes",
             unit="bytes",
@@ -60,7 +60,7 @@ LAB2_2 = Exercise(
             "value",
             "the number of heads whose keys and values a token leaves in each layer, to the nearest whole number",
             (
-                "How much of a token's bytes lies in one layer?",
+                "How many of a token's bytes lie in one layer?",
                 "One head leaves a key and a value of {head_dim} elements there, two bytes each.",
                 "A neighbour: 96,000 bytes a token, 10 layers, heads of 100 elements: 9,600 a layer, 400 a head, 24 heads.",
             ),
@@ -94,17 +94,17 @@ def _draw_shapes(rng: random.Random) -> Numbers:
     return _shapes(rng.choice(_GROUPED), rng.choice([16, 24, 32, 48, 71]), rng.choice(_LATENT))
 
 
-_UPSIDE_DOWN = "Divide what the formula counts by what is kept: too large is above 1."
+_UPSIDE_DOWN = "Divide what the formula counts by what is kept. The formula is too large, so the answer is above 1."
 
 LAB2_3 = Exercise(
     id="LAB2.3",
     title="By which factor is the formula off?",
     notebook=_NOTEBOOK,
     statement=(
-        "Before you look: the multi-head formula counts a key and a value for every query head. It is used for three models "
-        "that keep less. {grouped}: {grouped_queries} query heads and {grouped_kv} KV heads. A multi-query model with "
+        "Predict before you look: the multi-head formula counts a key and a value for every query head, but these three models "
+        "keep less. {grouped}: {grouped_queries} query heads and {grouped_kv} KV heads. A multi-query model with "
         "{mqa_queries} query heads. {mla}: {mla_queries} query heads of {mla_dim} elements, and a latent of {latent} "
-        "elements. How many times too large does it come out for each?"
+        "elements. How many times too large is the formula's size for each?"
     ),
     parts=(
         Part(
@@ -155,8 +155,8 @@ LAB2_4 = Exercise(
     title="Why it was off",
     notebook=_NOTEBOOK,
     statement=(
-        "Your function and the logs agree, or you know where they part. Why was the multi-head formula too large for each "
-        "kind, and what would leave the size as it is?"
+        "Your function agrees with the logs, or you know where it does not. Why was the multi-head formula too large for each "
+        "kind, and which change would leave the size as it is?"
     ),
     parts=(
         Part(
@@ -181,8 +181,8 @@ LAB2_4 = Exercise(
             "choice",
             "the letter of why a latent is counted once, without a 2 and without the heads",
             (
-                "Which vectors does attention need at last, and what are they made from?",
-                "How many vectors a token and layer lie in the cache of such a model?",
+                "Which vectors does attention need in the end, and what are they made from?",
+                "How many vectors per token and layer does the cache of such a model hold?",
             ),
             options=(
                 Option("keys_alone", "only keys are kept, and values are computed again from the text of the prompt"),

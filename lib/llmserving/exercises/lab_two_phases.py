@@ -1,4 +1,4 @@
-"""The lab of level 1: both phases on the learner's own clock, and a measurement that is foretold from bandwidth."""
+"""The lab of level 1: both phases on the learner's own clock, and a measurement predicted from bandwidth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LAB1_1 = Exercise(
     notebook=NOTEBOOK,
     statement=(
         "Run the cell above: it times both phases of the small model and records them. Then work out, from the numbers that it "
-        "prints, what a token costs in either phase. They are judged by your own recording."
+        "prints, what a token costs in each phase. Your answers are checked against your own recording."
     ),
     parts=(
         Part(
@@ -31,7 +31,8 @@ LAB1_1 = Exercise(
             "both phases, recorded by the cell above",
             (
                 "The last line of the cell above records what it measured. Run the cell as it is.",
-                "Each number of decode_seconds is one pass, in seconds: the gap between two tokens, and not when a token came.",
+                "Each number in decode_seconds is the time of one pass, in seconds: the gap between two tokens, not "
+                "the moment at which a token came.",
             ),
             points=1,
             fields=(
@@ -45,10 +46,10 @@ LAB1_1 = Exercise(
             "slower",
             "LAB1_1_slower",
             "value",
-            "how many times as long a token takes in decode as a token of the prompt takes in prefill",
+            "how many times as long one token takes in decode as one token of the prompt takes in prefill",
             (
-                "Both passes have a time. How many tokens does each of the two carry?",
-                "Bring both to the time of one token first, and divide then.",
+                "The cell prints the time of a pass in each phase. How many tokens does each pass carry?",
+                "First work out the time of one token in each phase, then divide.",
                 "A neighbour: 200 tokens in 50 ms, then 5 ms a pass: 0.25 ms against 5 ms a token, 20 times as long.",
             ),
             points=1,
@@ -61,7 +62,8 @@ LAB1_1 = Exercise(
             "the bytes that one decode pass reads: of the weights, and of the keys and values that are cached",
             (
                 "A decode pass reads every weight once, and the key and value of every cached token once.",
-                "A count of weights is not yet their bytes. The bytes of one cached token have its key and its value in them.",
+                "A count of weights is not yet a number of bytes. The bytes of one cached token already include its "
+                "key and its value.",
                 "A neighbour: 10 million weights of 2 bytes, 100 tokens cached with 50 KB each: 20 MB + 5 MB: 25,000,000 bytes.",
             ),
             points=1,
@@ -74,7 +76,7 @@ LAB1_1 = Exercise(
             "value",
             "the bytes of weights that prefill reads for each token of the prompt",
             (
-                "Prefill reads every weight once as well. For how many tokens is that?",
+                "Prefill reads every weight once, too. How many tokens share that reading?",
                 "A neighbour: 10 million weights of 2 bytes, 100 tokens in the prompt: 20 MB for all, 200,000 bytes for each.",
             ),
             points=1,
@@ -91,11 +93,11 @@ LAB1_1 = Exercise(
 
 LAB1_2 = Exercise(
     id="LAB1.2",
-    title="Decode, foretold from bandwidth",
+    title="Decode, predicted from bandwidth",
     notebook=NOTEBOOK,
     statement=(
         "The cell above measured how fast your machine reads memory, and says what a decode pass of a larger model will read. "
-        "Foretell its decode from these two: suppose that a pass takes as long as its bytes need at that rate, and no longer."
+        "Predict its decode from these two: suppose that a pass takes as long as reading its bytes at that rate, and no longer."
     ),
     parts=(
         Part(
@@ -113,8 +115,8 @@ LAB1_2 = Exercise(
             "value",
             "tokens a second in decode, for one request, if nothing but reading took time: a plain number, to be recorded",
             (
-                "How many bytes does one pass read? It is the sum of the lab's first exercise, with this model's sizes.",
-                "A rate says how many bytes come in a second. How many passes' worth of bytes is that?",
+                "How many bytes does one pass read? Add them up as in LAB1.1, with this model's sizes.",
+                "The rate says how many bytes arrive in a second. How many passes' worth of bytes is that?",
                 "A neighbour: 25 MB a pass at 5 GB/s: 5 ms a pass, 200 tokens a second.",
             ),
             points=1,
@@ -130,23 +132,27 @@ LAB1_2 = Exercise(
 
 _REASONS = (
     Option("cache_left_out", "the keys and values of the cached tokens are read as well, and were not counted"),
-    Option("python_alone", "the interpreter takes longer than all the reading, as Python is slow at arithmetic"),
+    Option("python_alone", "the interpreter takes longer than all the reading, since Python is slow at arithmetic"),
     Option("slow_arithmetic", "the processor is too slow: two FLOPs a weight take longer than to read the weight"),
-    Option("thin_products", "thin products do not reach the full rate, and between them other work is done"),
+    Option(
+        "thin_products",
+        "a pass is many small products, which do not reach the rate of one long read, and other work between them",
+    ),
     Option("weights_from_disk", "the weights come from the disk for each token, and a disk is slower than memory"),
 )
 
 LAB1_3 = Exercise(
     id="LAB1.3",
-    title="Foretold and measured",
+    title="Predicted and measured",
     notebook=NOTEBOOK,
-    statement="Two cells above recorded what you foretold, and then measured. Compare the two, and say what the gap comes from.",
+    statement="The cells above recorded your prediction, and then the measurement. Compare the two, and say what the "
+    "gap comes from.",
     parts=(
         Part(
             "predicted",
             "L1.lab.predicted",
             "measurement",
-            "the rate that you foretold, recorded before the measurement",
+            "the rate that you predicted, recorded before the measurement",
             (
                 "Set LAB1_2_tokens_per_s in the exercise before this one and run its cell; then run the cell that records it, "
                 "and after that the cell that measures.",
@@ -167,10 +173,10 @@ LAB1_3 = Exercise(
             "gap",
             "LAB1_3_gap",
             "value",
-            "how many times as long as you foretold a pass took",
+            "how many times as long a pass took as you predicted",
             (
-                "Your prediction is in tokens a second, the measurement in seconds a token. Bring both to the same kind.",
-                "A neighbour: foretold 200 tokens a second, which is 5 ms a token; measured 8 ms: 1.6 times as long.",
+                "Your prediction is in tokens a second, the measurement in seconds a token. Turn one of them into the other.",
+                "A neighbour: predicted 200 tokens a second, which is 5 ms a token; measured 8 ms: 1.6 times as long.",
             ),
             points=1,
             quantity="ratio",
@@ -181,8 +187,9 @@ LAB1_3 = Exercise(
             "choice",
             "what accounts for the gap",
             (
-                "The rate was measured by one long run through memory. What does a pass do that is not such a run?",
-                "Hold each reason against this lab: what was counted, what prefill shows of arithmetic, when loading was done.",
+                "The rate was measured in one long run through memory. What does a pass do that is not such a run?",
+                "Test each reason against this lab: what you counted, what prefill shows about arithmetic, when the "
+                "model was loaded.",
             ),
             points=1,
             options=_REASONS,
@@ -219,7 +226,7 @@ LAB1_4 = Exercise(
             "value",
             "the FLOPs of a decode pass for each byte of weights that it reads, at 4 bytes a weight",
             (
-                "A weight is multiplied with a number of the token, and the product is added to a sum.",
+                "Each weight is multiplied by one number of the token, and the product is added to a sum.",
                 "A neighbour: at 8 bytes a weight, and 3 tokens in the pass, 6 FLOPs for 8 bytes: 0.75 FLOP a byte.",
             ),
             points=1,
@@ -230,7 +237,7 @@ LAB1_4 = Exercise(
             "side",
             "LAB1_4_side",
             "choice",
-            "where the mark of decode lies, and what that says",
+            "where the mark of decode lies, and what follows from that",
             (
                 "The slope is what bandwidth allows, the flat roof what arithmetic allows. Which of the two is above the mark?",
             ),
@@ -243,8 +250,8 @@ LAB1_4 = Exercise(
             "choice",
             "what moves the mark of decode to the right",
             (
-                "To the right is more FLOPs for each byte. What takes more of the one without more of the other?",
-                "Prefill lies far to the right of decode, and reads the same weights. What is different about its pass?",
+                "Further right means more FLOPs for each byte. What brings more of the one without more of the other?",
+                "Prefill lies far to the right of decode, yet reads the same weights. What is different about its pass?",
             ),
             points=1,
             options=_MOVES,

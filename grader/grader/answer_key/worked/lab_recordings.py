@@ -31,7 +31,7 @@ def _slower(n: Numbers, a: Answers, answer: str) -> str:
     prefill = _recorded(a, "phases", "prefill_seconds") * 1e3 / _recorded(a, "phases", "prompt_tokens")
     decode = _recorded(a, "phases", "decode_seconds") * 1e3
     return (
-        f"A token of the prompt takes its share of the pass, {written(prefill)} ms; a token of decode takes a pass of its own, "
+        f"A token of the prompt takes its share of the pass, {written(prefill)} ms; a token of decode takes a whole pass, "
         f"{written(decode)} ms: {written(decode)} / {written(prefill)} = {answer}"
     )
 
@@ -60,7 +60,7 @@ STEPS_HERE: StepsOf = {
         ),
         "prompt_read": lambda n, a, answer: (
             f"{_weight_bytes(a, 'phases')}, read once for all {int(_recorded(a, 'phases', 'prompt_tokens'))} tokens of the "
-            f"prompt: for each of them {answer}"
+            f"prompt: divided by their number, {answer}"
         ),
     },
     "LAB1.2": {
@@ -72,8 +72,8 @@ STEPS_HERE: StepsOf = {
     },
     "LAB1.3": {
         "gap": lambda n, a, answer: (
-            f"Foretold were {written(_recorded(a, 'predicted', 'tokens_per_s'))} tokens a second, a pass of 1 over that. "
-            f"Measured over foretold: {_recorded(a, 'measured', 'decode_seconds'):.5g} * "
+            f"You predicted {written(_recorded(a, 'predicted', 'tokens_per_s'))} tokens a second, so a pass takes 1 over that. "
+            f"Measured over predicted: {_recorded(a, 'measured', 'decode_seconds'):.5g} × "
             f"{_recorded(a, 'predicted', 'tokens_per_s'):.5g} = {answer}"
         )
     },

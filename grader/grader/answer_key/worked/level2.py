@@ -26,7 +26,7 @@ def _requests(n: Numbers, a: Answers, answer: str) -> str:
     )
     times = n["budget_gb"] / one
     return (
-        f"{first}\n{n['budget_gb']} GB / {written(one)} GB = {written(times)}. A part of a request cannot be served, so "
+        f"{first}\n{n['budget_gb']} GB / {written(one)} GB = {written(times)}. Part of a request cannot be served, so "
         f"round down: {answer}"
     )
 

@@ -25,6 +25,7 @@ def written(number: float) -> str:
 
 
 def written_answer(part: Part, number: float) -> str:
-    """The right answer in bold, as a learner could hand it in: a comma could be read in two ways there."""
+    """The right answer in bold, as a learner could hand it in: thousands are grouped where a comma cannot be a decimal one."""
     unit = f" {part.unit}" if part.unit else ""
-    return f"**{written(number).replace(',', '')}{unit}**"
+    whole = part.unit == "bytes" or part.quantity in ("count", "integer")
+    return f"**{written(number) if whole else written(number).replace(',', '')}{unit}**"
