@@ -90,13 +90,13 @@ def test_the_first_level_that_is_not_right_is_where_to_begin(
             "L1",
             "L2 L3",
             "Because placement_L2 is not right, and every level before it is right. "
-            "What is to be read first ends L1, and L2 goes on from it.",
+            "The notebook to read first ends L1, and L2 builds on it.",
         ),
         (
             "L1 L2 L4",
             "",
             "Because placement_L3 is still open, and every level before it is right. "
-            "What is to be read first ends L2, and L3 goes on from it.",
+            "The notebook to read first ends L2, and L3 builds on it.",
         ),
     ],
 )
@@ -109,7 +109,7 @@ def test_who_knows_a_higher_level_is_told_so_kindly(answers: dict[str, Any]) -> 
     give(answers, right="L2 L3", wrong="L1")
     told = repr(placement())
     assert told.startswith("Begin at L1, Two phases\n")
-    assert "You know something of L2, L3 already. It stands on L1: begin there, and go fast." in told
+    assert "You already know something of L2, L3. All of it builds on L1: begin there, and go fast." in told
 
 
 def test_who_has_all_right_begins_at_the_last_level(answers: dict[str, Any]) -> None:

@@ -94,7 +94,7 @@ def _draw_shapes(rng: random.Random) -> Numbers:
     return _shapes(rng.choice(_GROUPED), rng.choice([16, 24, 32, 48, 71]), rng.choice(_LATENT))
 
 
-_UPSIDE_DOWN = "Divide what the formula counts by what is kept. The formula is too large, so the answer is above 1."
+_UPSIDE_DOWN = "Divide what the formula counts by what is kept. The formula is too large, so expect more than 1."
 
 LAB2_3 = Exercise(
     id="LAB2.3",

@@ -100,7 +100,7 @@ def _why(first: Outcome, begin: int) -> str:
     why = f"Because `{first.item.part.variable}` {standing}, and every level before it is right."
     if begin == 0:
         return f"Because `{first.item.part.variable}` {standing}: it is the question of the first level."
-    return f"{why} What is to be read first ends {LEVELS[begin - 1].name}, and {first.item.level.name} goes on from it."
+    return f"{why} The notebook to read first ends {LEVELS[begin - 1].name}, and {first.item.level.name} builds on it."
 
 
 def _known_above(level: Level, outcomes: list[Outcome]) -> tuple[str, ...]:
@@ -108,7 +108,9 @@ def _known_above(level: Level, outcomes: list[Outcome]) -> tuple[str, ...]:
     above = [outcome.item.level.name for outcome in outcomes if outcome.state == "right"]
     if not above:
         return ()
-    return (f"You know something of {', '.join(above)} already. It stands on {level.name}: begin there, and go fast.",)
+    return (
+        f"You already know something of {', '.join(above)}. All of it builds on {level.name}: begin there, and go fast.",
+    )
 
 
 def _blocks(item: Item, learner: str) -> list[str]:
