@@ -25,6 +25,7 @@ from llmserving.exercises import EXERCISES, Exercise, collect
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.statement import statement_markdown
 from llmserving.exercises.verdict import PartVerdict
+from llmserving.hardware import GPUS
 
 from tests.mistakes import mistakes_of
 from tests.variants import ways_to_ask
@@ -249,6 +250,36 @@ def test_what_was_rounded_twice_is_told_that_it_is_close() -> None:
 
 def test_a_share_rounded_too_far_is_told_how_far_is_asked() -> None:
     assert "asked for to within 0.002" in KEY["L3.1"].grade({"blocks_share": 0.06}).message
+
+
+@pytest.mark.parametrize("written", ["5.9 %", 5.9, 0.059, "5.86 %", "120/2048"])
+def test_a_mistaken_share_is_named_as_a_fraction_and_out_of_a_hundred(written: Any) -> None:
+    assert KEY["L3.1"].grade({"reserved_share": written}).parts["reserved_share"].diagnoses == ("used_for_wasted",)
+
+
+def test_a_share_in_percent_that_is_rounded_too_far_is_told_so() -> None:
+    exercise, n = EXERCISES["L3.1"], EXERCISES["L3.1"].numbers("default")
+    assert n["used"] == 120, "of 128 slots: 6.25 %"
+    assert KEY[exercise.id].grade({"blocks_share": "6 %"}).parts["blocks_share"].diagnoses == ("rounded_too_far",)
+
+
+def test_slots_in_the_place_of_their_share_are_told_as_that() -> None:
+    parts = KEY["L3.1"].grade({"reserved_share": 1928, "empty": 8, "blocks_share": 8}).parts
+    assert parts["empty"].state == "right"
+    for name in ("reserved_share", "blocks_share"):
+        assert parts[name].diagnoses == ("slots_for_share",)
+
+
+def test_a_code_counted_from_the_value_zero_is_told_as_that() -> None:
+    assert KEY["EC3"].grade({"code": 10}).parts["code"].diagnoses == ("zero_point_not_added",)
+    assert KEY["EC4"].grade({"code": -5}).parts["code"].diagnoses == ("zero_point_not_added",)
+
+
+def test_the_weights_of_a_prefill_fit_on_the_gpu_that_it_names() -> None:
+    drawn = [EXERCISES["L3.3"].numbers(learner) for learner in ("default", *(f"learner-{n}" for n in range(200)))]
+    assert len({n["gpu"] for n in drawn}) == 4
+    for n in drawn:
+        assert 2e9 * n["billions"] < 0.9 * GPUS[n["gpu"]].memory_bytes, f"{n['billions']} billion in FP16 on {n['gpu']}"
 
 
 def test_a_time_may_carry_its_unit() -> None:

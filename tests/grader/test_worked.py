@@ -137,6 +137,13 @@ def test_code_is_shown_as_lines_of_code_in_both_forms_of_the_card() -> None:
     assert CODE_FENCE not in card.html() + card.text()
 
 
+@pytest.mark.parametrize("name", ["LAB2.1", "LAB3A.1", "LAB3A.2", "LAB3A.4", "LAB3B.2"])
+def test_code_is_shown_without_what_only_a_type_checker_reads(name: str) -> None:
+    steps = "\n".join(worked_solution(name).steps.values())
+    assert "def " in steps
+    assert "type: ignore" not in steps
+
+
 def test_every_question_for_a_reason_has_a_rubric() -> None:
     asked = {name for name in EXERCISES if name.startswith(("WH", "ST"))}
     assert asked <= set(RUBRICS)

@@ -91,7 +91,7 @@ EC1 = Key(
                 Misconception(
                     "always_half_a_block",
                     lambda n, a: n["block_size"] / 2,
-                    "Half a block is what a request of any length leaves empty on the average. This length is known.",
+                    "Half a block is what a request of any length leaves empty on average. This length is known.",
                     _TAIL,
                 ),
             ),
@@ -113,7 +113,7 @@ EC5 = choice(
         ),
         "slower_by_half": (
             "table_is_dear",
-            "One look-up a block is little beside the keys and values of its tokens.",
+            "One look-up per block costs little beside reading the keys and values of its tokens.",
         ),
     },
     _SIZE,
@@ -136,7 +136,7 @@ EC7 = choice(
     {
         "best_of_all": (
             "one_token_blocks_are_free",
-            "Nothing lies empty, but the table has an entry for every token, and its neighbours may lie far apart.",
+            "Nothing lies empty, but the table has an entry for every token, and neighbouring tokens may lie far apart.",
         ),
         "one_slot_each": ("whole_block_empty", "A block holds one token at least, so a block of one is always full."),
         "same_as_contiguous": (

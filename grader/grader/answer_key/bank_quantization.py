@@ -17,7 +17,7 @@ _CLIP = "Rounding and clipping"
 TF7 = claim(
     bank.TF7,
     "steps_apart",
-    "Count the gaps of either: with half of the bits there are far fewer than half.",
+    "Count the gaps of each format: half of the bits leave far fewer than half of the gaps.",
     {
         "half_the_information": (
             "error_follows_bits",
@@ -66,13 +66,13 @@ EC2 = Key(
                 _wrong(
                     "below_for_off",
                     lambda n, a: -n["s"] / 2,
-                    "The size is right, but asked is a distance, and that has no sign: either level is as far away.",
+                    "The size is right, but a distance has no sign: either level is as far away.",
                     _CEILING,
                 ),
                 _wrong(
                     "whole_step",
                     lambda n, a: n["s"],
-                    "That is the way from one level to the other. The weight lies in the middle.",
+                    "That is the distance from one level to the other. The weight lies in the middle.",
                     _CEILING,
                 ),
                 _wrong(
@@ -126,6 +126,12 @@ def _far_out(value: str, end: str) -> dict[str, ValueKey]:
             "zero_point_for_end",
             lambda n, a: n["z"],
             "That is the zero-point. Its code stands for the value zero.",
+            _ZERO_POINT,
+        ),
+        _wrong(
+            "zero_point_not_added",
+            lambda n, a: float(round(back(n, a) / n["s"])),
+            "That counts steps from the value zero. Codes count from the lower end of the range: add the zero-point.",
             _ZERO_POINT,
         ),
     ]

@@ -44,7 +44,7 @@ _SC3 = ValueKey(
         Misconception(
             "gaps_subtracted",
             lambda n, a: _gaps(n["many"]) - _gaps(n["few"]),
-            "That is how many gaps are lost. The question is how many times larger each becomes: divide.",
+            "That is how many gaps are lost. The question asks how many times larger each becomes: divide.",
             _STEP,
         ),
     ),

@@ -52,7 +52,12 @@ _W8A8_ONE = _bits_key(
             "That counts bytes and arithmetic both. Only one of them is waited for, so only one shows.",
             _ONE,
         ),
-        ("bits", 8, "That is the number of bits. Asked is how many times fewer they are than sixteen.", _ONE),
+        (
+            "bits",
+            8,
+            "That is the number of bits. The question asks how many times as fast it is with so many bits.",
+            _ONE,
+        ),
     ),
 )
 _W4A16_MANY = _bits_key(
@@ -67,7 +72,12 @@ _W4A16_MANY = _bits_key(
 _W8A8_MANY = _bits_key(
     2,
     (
-        ("inverted", 0.5, "Upside down: asked is how many times as fast, and twice as fast takes half as long.", _MANY),
+        (
+            "inverted",
+            0.5,
+            "Upside down: the question asks how many times as fast, and twice as fast takes half as long.",
+            _MANY,
+        ),
         ("no_gain", 1, "That is for numbers of 16 bits. W8A8 multiplies integers of 8.", _MANY),
         ("bytes_and_arithmetic", 4, "That counts bytes and arithmetic both. Only one of them is waited for.", _MANY),
     ),

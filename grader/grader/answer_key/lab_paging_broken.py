@@ -13,7 +13,7 @@ KEYS_HERE = (
         {
             "double_free": (
                 "asked_too_late",
-                "That would come too, if the play went on so far. By then something has been wrong for one operation already.",
+                "That would come too, if the play went on that far. By then something has been wrong for one operation already.",
             ),
             "leak": (
                 "leak_for_early_free",
@@ -21,7 +21,7 @@ KEYS_HERE = (
             ),
             "overwritten": (
                 "written_before_freed",
-                "b grows before anything is freed, and what it takes is free in truth. The faulty line has not run yet.",
+                "b grows before anything is freed, and the block it takes really is free. The faulty line has not run yet.",
             ),
         },
         "Break it on purpose",

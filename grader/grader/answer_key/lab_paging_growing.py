@@ -35,8 +35,8 @@ _WRONG = (
     Wrong(
         "counted_before_asked",
         made.CountsFirst,
-        "The new token is counted first, and then it is asked whether there is room. So a block that has just become full gets a "
-        "successor that no token needs yet, and one that was full before gets none. Ask first.",
+        "The new token is counted before you look for room. So a block that has just become full gets a successor that no token "
+        "needs yet, and one that was full before gets none. Look first.",
         _GROW,
     ),
     Wrong(
@@ -81,7 +81,7 @@ _WRONG = (
     Wrong(
         "unknown_name_freed",
         made.FreesAnyName,
-        "A name that is unknown, or freed already, is freed without a word. Whoever asked has a mistake, and should be told.",
+        "A name that is unknown, or freed already, is freed without complaint. The caller has made a mistake, and should be told.",
         _REFUSE,
     ),
     Wrong(

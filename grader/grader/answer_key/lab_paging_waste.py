@@ -27,7 +27,7 @@ _RESERVED = ValueKey(
         _wrong(
             "used_for_wasted",
             lambda n, a: n["mean"] / n["max_len"],
-            "That is the share that holds tokens. Asked is the empty part.",
+            "That is the share that holds tokens. The question asks for the empty part.",
         ),
         _wrong(
             "divided_by_used",
@@ -49,7 +49,7 @@ _MEAN_TAIL = ValueKey(
         _wrong(
             "worst_case_for_mean",
             lambda n, a: n["small"] - 1,
-            "That is the worst case, a last block with one token. Others are fuller, and one in so many is full.",
+            "That is the worst case, a last block with one token. Others are fuller, and some are full.",
         ),
         _wrong(
             "block_can_be_empty",
@@ -59,12 +59,12 @@ _MEAN_TAIL = ValueKey(
         _wrong(
             "tail_of_the_mean",
             lambda n, a: -n["mean"] % n["small"],
-            "That is the tail of one request of just the mean length. Asked is the mean over all lengths.",
+            "That is the tail of one request of just the mean length. The question asks for the mean over all lengths.",
         ),
         _wrong(
             "tokens_for_tail",
             lambda n, a: (n["small"] + 1) / 2,
-            "Those are the tokens in the last block, on the average. Asked are the slots that it leaves empty.",
+            "Those are the tokens in the last block, on average. The question asks for the slots that it leaves empty.",
         ),
     ),
 )
@@ -81,7 +81,7 @@ _SHARE = ValueKey(
         _wrong(
             "worst_case_for_mean",
             lambda n, a: (n["large"] - 1) / (n["mean"] + n["large"] - 1),
-            "That takes the worst case for every request. On the average the last block is fuller.",
+            "That takes the worst case for every request. On average the last block is fuller.",
         ),
         _wrong(
             "share_of_one_block",
@@ -103,7 +103,7 @@ _LARGEST = ValueKey(
         _wrong(
             "worst_case_for_mean",
             lambda n, a: max(p for p in POWERS if (p - 1) / (n["mean"] + p - 1) <= n["percent"] / 100),
-            "That would be it if every request had the worst tail. On the average it is smaller.",
+            "That would be it if every request had the worst tail. On average it is smaller.",
         ),
         _wrong(
             "first_above",
@@ -113,7 +113,7 @@ _LARGEST = ValueKey(
         _wrong(
             "no_power_of_two",
             lambda n, a: 1 + 2 * n["percent"] * n["mean"] // (100 - n["percent"]),
-            "That is where the limit lies, to the slot. Asked is a power of two that stays below it.",
+            "That is where the limit lies, to the slot. The question asks for a power of two that stays below it.",
         ),
     ),
 )

@@ -45,7 +45,7 @@ RATIO = ValueKey(
         Misconception(
             "ratio_of_sizes",
             lambda n, a: 256 / 16,
-            "That is the ratio of the block sizes. Larger tails are also in the whole that a share is taken of.",
+            "That is the ratio of the block sizes. A larger tail also makes the whole larger that its share is taken of.",
             _RESULT,
         ),
         Misconception(
@@ -57,7 +57,7 @@ RATIO = ValueKey(
         Misconception(
             "difference_for_ratio",
             lambda n, a: a["recorded.measured.share_256"] - a["recorded.measured.share_16"],
-            "That is how much larger the one share is, in parts of the whole. Asked is how many times as large.",
+            "That is how much larger the one share is, in parts of the whole. The question asks how many times as large it is.",
             _RESULT,
         ),
     ),

@@ -40,13 +40,13 @@ def _times_key(field: str, other: str) -> ValueKey:
         THREE_FIGURES,
         (
             Misconception("inverted", lambda n, a: 1 / _times(field)(n, a),
-                          "Upside down: asked is how many times the model's own perplexity that is, so its own is "
-                          "below.", _MODEL),
+                          "Upside down: the question asks how many times the model's own perplexity that is, so "
+                          "divide by its own.", _MODEL),
             Misconception("the_other_scheme", _times(other), "That is the other of the two schemes.", _MODEL),
             Misconception("not_divided", lambda n, a: a[own],
                           "That is the perplexity itself. Divide it by the model's own.", _MODEL),
             Misconception("difference", lambda n, a: a[own] - a["recorded.measured.float32"],
-                          "That is how much was added. Asked is a ratio: divide.", _MODEL),
+                          "That is how much was added. The question asks for a ratio: divide.", _MODEL),
         ),
     )  # fmt: skip
 
@@ -66,7 +66,7 @@ _REASON = ChoiceKey(
 
 _WRONG_SCALES = (
     Wrong("mean_over_channels", made.over_channels,
-          "That averages over the channels and has a number for each token. Asked is one for each channel.", _CHANNEL),
+          "That averages over the channels and has a number for each token. There has to be one for each channel.", _CHANNEL),
     Wrong("signs_cancel", made.without_sizes,
           "Inputs of both signs cancel in that mean, so a channel that swings widely looks small. Average |x|.", _CHANNEL),
     Wrong("largest_input", made.largest,

@@ -35,13 +35,19 @@ RESERVED_SHARE = ValueKey(
         _wrong(
             "used_for_wasted",
             lambda n, a: n["used"] / n["max_len"],
-            "That is the share that is used. Asked is the share that is reserved and holds no token.",
+            "That is the share that is used. The question asks for the share that is reserved and holds no token.",
             _RESERVE,
         ),
         _wrong(
             "divided_by_used",
             lambda n, a: (n["max_len"] - n["used"]) / n["used"],
             "That divides the wasted slots by the used ones. A share is of all the slots that are held.",
+            _RESERVE,
+        ),
+        _wrong(
+            "slots_for_share",
+            _reserved_in_vain,
+            "That is how many slots are wasted. The question asks for their share: divide by the slots that are held.",
             _RESERVE,
         ),
     ),
@@ -91,7 +97,7 @@ EMPTY = ValueKey(
         _wrong(
             "tokens_of_the_tail",
             lambda n, a: n["used"] % n["block_size"],
-            "Those are the tokens in the last block. Asked are its empty slots.",
+            "Those are the tokens in the last block. The question asks for its empty slots.",
         ),
         _wrong(
             "waste_of_reservation",
@@ -150,7 +156,7 @@ BLOCKS_SHARE = ValueKey(
         _wrong(
             "used_for_wasted",
             lambda n, a: n["used"] / _slots(n, a),
-            "That is the share that is used. Asked is the share that holds no token.",
+            "That is the share that is used. The question asks for the share that holds no token.",
         ),
         _wrong(
             "worst_case_for_this",
@@ -161,6 +167,11 @@ BLOCKS_SHARE = ValueKey(
             "share_of_one_block",
             lambda n, a: a["empty"] / n["block_size"],
             "That is the share of the last block. The request holds all its blocks, and the others are full.",
+        ),
+        _wrong(
+            "slots_for_share",
+            lambda n, a: a["empty"],
+            "That is how many slots are empty. The question asks for their share: divide by the slots that are held.",
         ),
     ),
 )

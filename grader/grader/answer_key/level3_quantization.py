@@ -48,7 +48,7 @@ def _step_mistakes(bits: int, other: int) -> tuple[Misconception, ...]:
         _wrong(
             "ends_swapped",
             lambda n, a: -_width(n) / gaps,
-            "A step is above zero. The width of the range is the upper end less the lower.",
+            "A step is positive. The width of the range is the upper end less the lower.",
         ),
         _wrong(
             "bits_for_gaps",
@@ -58,7 +58,7 @@ def _step_mistakes(bits: int, other: int) -> tuple[Misconception, ...]:
         _wrong(
             "signed_codes",
             lambda n, a: _width(n) / (2 ** (bits - 1) - 1),
-            "That uses half of the codes for the whole range. Each of them is a level, and there is a gap between any two.",
+            "That spreads only half of the codes over the range. All 2^b of them are levels, with a gap from each to the next.",
         ),
         _wrong(
             "half_a_step",
@@ -98,7 +98,7 @@ _RATIO = ValueKey(
         _wrong(
             "steps_subtracted",
             lambda n, a: a["int4_step"] - a["int8_step"],
-            "That is the difference of the two steps. Asked is how many times larger one is: divide.",
+            "That is the difference of the two steps. The question asks how many times larger one is: divide.",
         ),
     ),
 )

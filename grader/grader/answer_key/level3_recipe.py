@@ -44,7 +44,9 @@ def _wrong(name: str, formula: Formula, sentence: str) -> Misconception:
 
 def _in_seconds(right: Formula) -> Misconception:
     return _wrong(
-        "seconds_for_ms", times(right, 1e-3), "The time is right, counted in seconds; asked are milliseconds."
+        "seconds_for_ms",
+        times(right, 1e-3),
+        "The time is right, but it is in seconds. The question asks for milliseconds.",
     )
 
 
@@ -86,7 +88,7 @@ _SAVED = ValueKey(
         _wrong(
             "left_for_saved",
             lambda n, a: a["read_ms"] / 4,
-            "That is what is left of the reading. Asked is what is saved.",
+            "That is what is left of the reading. The question asks for what is saved.",
         ),
         _wrong("all_saved", lambda n, a: a["read_ms"], "That is the whole reading. The packed weights are still read."),
         _wrong("saved_by_int8", lambda n, a: a["read_ms"] / 2, "That is what INT8 weights would save."),
@@ -109,7 +111,7 @@ _W8A8 = ValueKey(
         _wrong(
             "reading_for_arithmetic",
             lambda n, a: a["read_ms"] / 2,
-            "That is the time to read the weights in INT8. Asked is the time for the products.",
+            "That is the time to read the weights in INT8. The question asks for the time of the products.",
         ),
         _in_seconds(_w8a8_ms),
     ),
@@ -136,8 +138,8 @@ def _tokens_in_pass(n: Numbers) -> str:
 
 def _prompt_slots(n: Numbers) -> str:
     return (
-        f"These prompts have {n['length']:,} tokens each, all of them there from the start: with blocks of 16, "
-        f"{-n['length'] % 16} slots of the last block stay empty, and there is next to no output to reserve for."
+        f"These prompts have {n['length']:,} tokens each, all of them there from the start: blocks of 16 leave "
+        f"{-n['length'] % 16 or 'no'} slots of the last one empty, and there is next to no output to reserve for."
     )
 
 

@@ -25,13 +25,13 @@ def grade_measurement(
     if prediction is not None:
         if prediction["kind"] != "measurement":
             sentence = (
-                f"Record your prediction as {foretold} first: what is foretold after measuring foretells nothing."
+                f"Record your prediction as {foretold} first: what is predicted after measuring predicts nothing."
             )
             return PartVerdict(0.0, part.points, "wrong", sentence, (MEASURED_FIRST,), key.reread)
         if prediction["first"] > answer["first"]:
             sentence = (
                 f"{part.variable} was recorded before {foretold}. The measurement stands, but a prediction made after it "
-                "foretells nothing; predict first where the next one is asked."
+                "predicts nothing; predict first where the next one is asked."
             )
             return PartVerdict(0.0, part.points, "wrong", sentence, (MEASURED_FIRST,), key.reread)
     for slip in key.misconceptions:

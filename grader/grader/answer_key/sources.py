@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
+_FOR_THE_TYPE_CHECKER = re.compile(r"[ ]+# type: ignore\S*")
+
 
 class Source(str):
     """Lines for the end of an answer cell, where other kinds have a value for the right of `variable = `."""
@@ -17,13 +19,13 @@ class Source(str):
 
 def written(made: Any, variable: str) -> Source:
     """The source of a function, or of a class with those that it is based on, under the learner's name; a base that is the
-    library's is imported.
+    library's is imported. What only a type checker reads is left out.
     """
     pieces = [cls for cls in reversed(made.__mro__) if cls is not object] if isinstance(made, type) else [made]
     lines = [
         f"from {piece.__module__} import {piece.__name__}"
         if piece.__module__.startswith("llmserving.")
-        else textwrap.dedent(inspect.getsource(piece)).rstrip()
+        else _FOR_THE_TYPE_CHECKER.sub("", textwrap.dedent(inspect.getsource(piece))).rstrip()
         for piece in pieces
     ]
     if any(re.search(r"\bAny\b", line) for line in lines):

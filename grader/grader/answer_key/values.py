@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -128,14 +129,19 @@ def _stands_for(wrong: float, number: float, key: ValueKey) -> bool:
     if abs(number - wrong) <= 0.005 * abs(wrong):
         return True
     figures = significant_figures(number)
-    return figures >= 2 and float(f"{wrong:.{figures - 1}e}") == number
+    return figures >= 2 and _rounds_to(wrong, figures, number)
 
 
 def _rounded_too_far(key: ValueKey, number: float, right: float) -> int:
     """How many significant figures `number` keeps of `right` where those are too few; 0 where it is not a rounding."""
     if key.tolerance.exact:
         return 0
-    return next((figures for figures in (2, 1) if float(f"{right:.{figures - 1}e}") == number), 0)
+    return next((figures for figures in (2, 1) if _rounds_to(right, figures, number)), 0)
+
+
+def _rounds_to(exact: float, figures: int, number: float) -> bool:
+    """Whether `exact` to so many significant figures is `number`, which 5.9 % as a fraction is but for its last bit."""
+    return math.isclose(float(f"{exact:.{figures - 1}e}"), number, rel_tol=1e-12)
 
 
 def _is_close(key: ValueKey, number: float, right: float) -> bool:

@@ -102,8 +102,8 @@ EC5 = predict(
     "EC5",
     "Paging, switched on",
     _NOTEBOOK,
-    "A GPU serves one request at a time, with a short prompt, and memory is plentiful. Paging is switched on. What becomes of "
-    "the tokens a second?",
+    "A GPU serves one request at a time, with a short prompt, and memory is plentiful. Paging is switched on. What happens to "
+    "its tokens per second?",
     (
         Option("as_before", "hardly anything: no other request waits for the memory that is saved"),
         Option("faster_attention", "they rise, since attention reads fewer slots than were reserved"),
@@ -118,7 +118,7 @@ EC5 = predict(
         variant(
             "busy",
             "A server keeps requests waiting for KV-cache memory, and most of that memory is reserved and empty. Paging is "
-            "switched on. What becomes of the tokens a second?",
+            "switched on. What happens to its tokens per second?",
             more="they rise, since the memory that is saved takes in more requests",
         ),
     ),

@@ -18,9 +18,9 @@ TF7 = true_or_false(
         Option("bit_by_bit", "each bit that is lost doubles the error once, and they are lost in pairs"),
         Option("ceiling_only", "both stay within half a step of every weight, so they lose the same"),
         Option("half_the_information", "half of the bits hold half of the information, so half of it is lost"),
-        Option("steps_apart", "the step grows by far more than two, and models differ in bearing it"),
+        Option("steps_apart", "the step grows by far more than two, and not every model bears it alike"),
     ),
-    "What did the two steps of L3.2 have to do with each other?",
+    "Look back at the two steps of L3.2. How do they compare?",
     "L3.step",
     importance=4,
     variants=(

@@ -72,16 +72,16 @@ _MEASURED = tuple(Field(f"{kind}_{at}_s", "s", 1e-7, 600, LEAST_ROUNDS) for kind
 
 LAB3B_6 = Exercise(
     id="LAB3B.6",
-    title="Foretold, measured, explained",
+    title="Predicted, measured, explained",
     notebook=NOTEBOOK,
     statement=(
-        "The cells above recorded what you foretold and then measured. Say what your machine gave (take the median of "
+        "The cells above recorded what you predicted and then measured. Say what your machine gave (take the median of "
         "each row of "
         "times), and explain it. No number is judged but by your own recording."
     ),
     parts=(
         Part("predicted", "L3.lab.matmul.predicted", "measurement",
-             "four times as fast as 16 bits, recorded before the measurement",
+             "your four predictions: how many times as fast as 16 bits, recorded before the measurement",
              ("The cell that records your prediction comes before the one that measures.",), fields=_FORETOLD),
         Part("measured", "L3.lab.matmul", "measurement", "the seconds of every kernel, recorded after the prediction",
              ("The cell above measures once your prediction is recorded, and records what it finds.",), fields=_MEASURED),

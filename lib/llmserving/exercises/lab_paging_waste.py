@@ -40,9 +40,9 @@ LAB3A_5 = Exercise(
     title="Predict the waste",
     notebook="L3/lab_paging",
     statement=(
-        "In Azure's {kind} trace of 2023 a request has {mean} tokens in the cache when it ends, on the average. Suppose that "
-        "its last block is as likely to hold 1 token as 2 or 3, up to all that it can hold. Share stands for the empty part of "
-        "the slots that are held, over all requests together. Predict, before anything is run:"
+        "In Azure's {kind} trace of 2023 a request has, on average, {mean} tokens in the cache when it ends. Suppose that its "
+        "last block is equally likely to hold 1 token, 2, 3 and so on, up to all that it can hold. A share is the empty part "
+        "of the slots held, over all requests together. Predict, before anything is run:"
     ),
     parts=(
         Part(
@@ -58,9 +58,9 @@ LAB3A_5 = Exercise(
             "tail",
             "LAB3A_5_tail",
             "value",
-            "the empty slots a request with blocks of {small}, on the average",
+            "how many slots a request leaves empty, on average, with blocks of {small}",
             ("Write down how many slots are empty if the last block holds 1 token, 2 tokens, and so on. What is the mean?",
-             "A neighbour: a last block of 4 leaves 3, 2, 1 or 0 empty: 1.5 on the average."),
+             "A neighbour: a last block of 4 leaves 3, 2, 1 or 0 empty: 1.5 on average."),
             quantity="real",
             unit="tokens",
         ),

@@ -16,7 +16,7 @@ LAB3B_3 = Exercise(
     title="Broken and repaired",
     notebook=NOTEBOOK,
     statement=(
-        "The cells above recorded what you foretold, and then the perplexity of the model three times: as it is, with "
+        "The cells above recorded what you predicted, and then the perplexity of the model three times: as it is, with "
         "one step "
         "for each matrix, and with steps for groups. Say what the two cost, and where the difference comes from."
     ),
@@ -59,7 +59,7 @@ LAB3B_3 = Exercise(
             "LAB3B_3_reason",
             "choice",
             "what broke it",
-            ("Look at the last table before: how large is the largest weight, beside the usual one, and how large is "
+            ("Look at the table just above: how large is the largest weight, beside the usual one, and how large is "
              "the step?",
              "Ask of the many small weights of such a matrix on which codes they fall."),
             options=(
@@ -133,7 +133,7 @@ LAB3B_4 = Exercise(
             "before",
             "LAB3B_4_before",
             "value",
-            "by how much one weight of that channel can put an output off as it is",
+            "the most by which the rounding of one weight of that channel can change an output",
             ("How far off is one weight at most? And what is it multiplied by on its way to the output?",
              "A neighbour: steps of 0.1, an input of 10: a weight is off by 0.05 at most, the output by 0.5."),
             quantity="real",
@@ -142,7 +142,7 @@ LAB3B_4 = Exercise(
             "after",
             "LAB3B_4_after",
             "value",
-            "the same, with the weights scaled up and the input down",
+            "the same, once the weights are scaled up and the input down",
             ("The error of the scaled weight is what it was. What meets it now?",
              "A neighbour: steps of 0.1, an input of 10, scaled by 2: 0.05 times 5 is 0.25."),
             quantity="real",

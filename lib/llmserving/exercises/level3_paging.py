@@ -29,7 +29,7 @@ def tail_is_partial(n: Numbers) -> bool:
 
 
 _SHARE_HINTS = (
-    "Wasted is what is held and holds no token. Divide it by what is held.",
+    "A slot is wasted when it is held and has no token in it. Divide the wasted slots by all that are held.",
     "A neighbour: 100 slots held, 30 of them used: 70 are wasted, which is 0.7 of them.",
 )
 
@@ -38,8 +38,8 @@ L3_1 = Exercise(
     title="What a reservation wastes, and what blocks waste",
     notebook="L3/paging",
     statement=(
-        "A server can reserve {max_len} token slots in one piece for a request, the most it may become, or hand out "
-        "blocks of {block_size} slots as it grows. The request ends with {used} tokens in the cache."
+        "A server can reserve {max_len} token slots in one piece for a request, the most it may ever need, or hand out "
+        "blocks of {block_size} slots as the request grows. The request ends with {used} tokens in the cache."
     ),
     parts=(
         Part(
@@ -78,9 +78,9 @@ L3_1 = Exercise(
             "worst",
             "L3_1_worst",
             "value",
-            "how many slots can be empty at worst, for any length",
+            "in blocks: how many slots can be empty at worst, whatever the length",
             (
-                "How empty can the last block be, if a token had to ask for it?",
+                "How empty can the last block be, given that it was taken for a token?",
                 "A neighbour: with blocks of 4, write down what requests of 5, 6, 7, 8 and 9 tokens leave empty.",
             ),
             quantity="count",

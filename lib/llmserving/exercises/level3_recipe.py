@@ -31,9 +31,12 @@ def _draw_prefill(rng: random.Random) -> Numbers:
     )
 
 
-def _far_beyond_the_ridge(n: Numbers) -> bool:
-    """So many tokens that reading the weights takes a small part of the time that multiplying them takes."""
-    return n["tokens"] > 10 * n["fp16_tflops"] / n["bandwidth_tb"]  # type: ignore[no-any-return]
+def far_beyond_the_ridge_and_fits(n: Numbers) -> bool:
+    """So many tokens that reading the weights takes a small part of the time that multiplying them takes, and a GPU on which
+    the weights leave a tenth of the memory to the cache.
+    """
+    fits = 2e9 * n["billions"] < 0.9 * GPUS[n["gpu"]].memory_bytes
+    return fits and n["tokens"] > 10 * n["fp16_tflops"] / n["bandwidth_tb"]  # type: ignore[no-any-return]
 
 
 _READ_HINTS = (
@@ -58,13 +61,14 @@ L3_3 = Exercise(
         "W4A16 made a chat server's decode much faster, and now it is proposed for another one: {prompts} prompts of "
         "{length} tokens at once, {tokens} tokens in a pass, and hardly any output. The model has {billions} billion "
         "weights in FP16. The GPU, an {gpu}, reads {bandwidth_tb} TB/s and computes {fp16_tflops} TFLOP/s in 16 bits, "
-        "{int8_tops} in INT8. Take the weights alone, and the peaks as they stand. In milliseconds:"
+        "{int8_tops} in INT8. Count the weights alone, 4 bits each in W4A16, and take the peaks as they stand. In "
+        "milliseconds:"
     ),
     parts=(
         _milliseconds("read_ms", "to read the FP16 weights once", _READ_HINTS),
         _milliseconds(
             "saved_ms",
-            "of this reading, what W4A16 saves a pass",
+            "how much of that time W4A16 saves in each pass",
             (
                 "How much smaller are the weights, and what is left of the reading? A neighbour: of 20 ms, INT8 saves 10.",
             ),
@@ -111,10 +115,11 @@ L3_3 = Exercise(
             ),
         ),
     ),
-    draw=Draw("L3.3", prefill_numbers("a100-80gb", 13, 16, 1024), _draw_prefill, _far_beyond_the_ridge),
+    draw=Draw("L3.3", prefill_numbers("a100-80gb", 13, 16, 1024), _draw_prefill, far_beyond_the_ridge_and_fits),
     difficulty=4,
     minutes=10,
     importance=5,
+    version=2,
 )
 
 EXERCISES_HERE = (L3_3,)

@@ -67,7 +67,10 @@ class OutlierExplorer(LiveExplorer):
         return View(
             figure,
             sentence,
-            (f"{short(self.grouped.bits_a_weight)} bits a weight, with a 16-bit scale and a zero-point a group",),
+            (
+                f"{short(self.grouped.bits_a_weight)} bits a weight, with a 16-bit scale and a {value['bits']}-bit zero-point "
+                "for each group",
+            ),
         )
 
 

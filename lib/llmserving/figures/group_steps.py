@@ -56,7 +56,9 @@ def group_steps(steps: Any, row_step: Any, *, title: str | None = None) -> Lesso
 def _alt_text(own: list[float], whole: float, title: str | None) -> str:
     words = f"Steps of {len(own)} groups of a row: "
     if len(own) == 1:
-        words = f"One group, the whole row, with a step of {short(own[0])}."
+        words = (
+            f"A single bar for one group, the whole row: its step, {short(own[0])}, is that of one scale for the row."
+        )
     else:
         middle, widest = sorted(own)[len(own) // 2], max(own)
         words += (

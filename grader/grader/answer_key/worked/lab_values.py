@@ -48,18 +48,18 @@ STEPS_HERE: StepsOf = {
     },
     "LAB3A.5": {
         "reserved": lambda n, a, answer: (
-            f"Of {n['max_len']:,} slots, {n['mean']:,} are used on the average: 1 - {n['mean']:,} / {n['max_len']:,} = {answer}"
+            f"Of {n['max_len']:,} slots, {n['mean']:,} are used on average: 1 - {n['mean']:,} / {n['max_len']:,} = {answer}"
         ),
         "tail": lambda n, a, answer: (
             f"From none to {n['small'] - 1}, each as likely as the other: ({n['small']} - 1) / 2 = {answer}"
         ),
         "share": lambda n, a, answer: (
-            f"Empty are ({n['large']} - 1) / 2 = {written((n['large'] - 1) / 2)} slots, beside {n['mean']:,} used ones: "
-            f"{written((n['large'] - 1) / 2)} / {written(n['mean'] + (n['large'] - 1) / 2)} = {answer}"
+            f"({n['large']} - 1) / 2 = {written((n['large'] - 1) / 2)} slots are empty, beside {n['mean']:,} used ones: "
+            f"{written((n['large'] - 1) / 2)} / ({n['mean']:,} + {written((n['large'] - 1) / 2)}) = {answer}"
         ),
         "largest": lambda n, a, answer: (
-            f"The share is half a block, less half a slot, over that and {n['mean']:,}. With each size twice the one before, the "
-            f"last that stays within {n['percent']} % is {answer}"
+            f"The share is (size - 1) / 2 over {n['mean']:,} + (size - 1) / 2. Doubling the size from 1 on, the last that stays "
+            f"within {n['percent']} % is {answer}"
         ),
     },
     "LAB3B.4": {

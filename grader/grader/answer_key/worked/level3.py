@@ -56,8 +56,8 @@ def _multiply(n: Numbers, a: Answers, answer: str) -> str:
 STEPS_HERE: StepsOf = {
     "L3.1": {
         "reserved_share": lambda n, a, answer: (
-            f"Held are {n['max_len']:,} slots, and {n['max_len']:,} - {n['used']} = {n['max_len'] - n['used']:,} of them "
-            f"hold no token: {n['max_len'] - n['used']:,} / {n['max_len']:,} = {answer}"
+            f"The request holds {n['max_len']:,} slots, and {n['max_len']:,} - {n['used']} = {n['max_len'] - n['used']:,} of "
+            f"them hold no token: {n['max_len'] - n['used']:,} / {n['max_len']:,} = {answer}"
         ),
         "blocks": _blocks,
         "empty": lambda n, a, answer: (
@@ -67,7 +67,7 @@ STEPS_HERE: StepsOf = {
             f"A block is taken for a token, so at worst the last one holds a single token: {n['block_size']} - 1 = {answer}"
         ),
         "blocks_share": lambda n, a, answer: (
-            f"Held are {written(a['blocks'])} × {n['block_size']} = {written(a['blocks'] * n['block_size'])} slots: "
+            f"The request holds {written(a['blocks'])} × {n['block_size']} = {written(a['blocks'] * n['block_size'])} slots: "
             f"{written(a['empty'])} / {written(a['blocks'] * n['block_size'])} = {answer}"
         ),
     },

@@ -80,7 +80,7 @@ def _recording(part: Part) -> str:
     *others, last = (f"`{field.name}`" for field in part.fields)
     fields = f"{', '.join(others)} and {last}" if others else last
     return (
-        f"No number is right for all: yours is what your machine did, or what you foretold. In recordings.json beside the "
+        f"No number is right for all: yours is what your machine did, or what you predicted. In recordings.json beside the "
         f"notebook, look at {fields}, and ask whether another run would come near."
     )
 
