@@ -64,7 +64,7 @@ def test_who_counts_the_token_before_asking_for_room_is_told_one_mistake_and_not
 
     part = verdict("LAB3A.1", {"GrowingKV": CountsFirst})
     assert part.diagnoses == ("counted_before_asked",)
-    assert "Ask first." in part.message
+    assert "Look first." in part.message
 
 
 def test_the_second_class_may_stand_on_the_first() -> None:

@@ -81,7 +81,7 @@ _WRONG = (
     Wrong(
         "unknown_name_freed",
         made.FreesAnyName,
-        "A name that is unknown, or freed already, is freed without complaint. The caller has made a mistake, and should be told.",
+        "A name that is unknown, or freed already, is freed without complaint. The caller made a mistake, and should be told.",
         _REFUSE,
     ),
     Wrong(
