@@ -38,7 +38,7 @@ def test_a_wrong_lever_is_named_and_answered_with_its_own_numbers() -> None:
     part = levers("LAB5A.1", "{'weight_dtype': 'int4'}")
     assert (part.score, part.diagnoses) == (0, ("fewer_bytes_for_arithmetic",))
     outcome = serve(LONG_PROMPTS, {"weight_dtype": "int4"})
-    assert part.message.endswith(f"Served so on the simulator, {outcome.explain()} Missed: time per token.")
+    assert part.message.endswith(f"Tried on the simulator: {outcome.explain()} Missed: time per token.")
 
 
 @pytest.mark.parametrize(
@@ -147,4 +147,4 @@ def test_a_tempting_lever_is_answered_with_what_the_simulator_makes_of_it(exerci
         if option.name != right:
             told.append(KEY[exercise_id].grade({"lever": letter}).parts["lever"].message)
     assert len(told) == 3
-    assert all("Served so on the simulator, 95 % wait at most" in message for message in told)
+    assert all("Tried on the simulator: 95 % wait at most" in message for message in told)

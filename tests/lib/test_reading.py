@@ -151,6 +151,36 @@ def test_a_time_may_be_in_any_unit_of_time(raw: str, unit: str) -> None:
     assert (found["number"], found["unit"]) == (12.75, unit)
 
 
+RIDGE, RATE, KNEE = ("LAB4_2_ridge", "LAB4.2"), ("LAB4_2_rate", "LAB4.2"), ("LAB4_2_knee", "LAB4.2")
+
+
+@pytest.mark.parametrize(
+    ("raw", "place"),
+    [
+        ("295 FLOP/byte", RIDGE),
+        ("295 FLOPs/byte", RIDGE),
+        ("295 flops / byte", RIDGE),
+        ("295 FLOP per byte", RIDGE),
+        ("295 FLOPs a byte", RIDGE),
+        ("295 tokens/s", RATE),
+        ("295 tokens per second", RATE),
+        ("295 token/sec", RATE),
+        ("295 requests", KNEE),
+        ("295 request", KNEE),
+    ],
+)
+def test_a_rate_may_name_its_unit_as_people_write_it(raw: str, place: tuple[str, str]) -> None:
+    found = read(raw, *place)
+    assert (found["kind"], found["number"], found["unit"]) == ("value", 295, None)
+
+
+@pytest.mark.parametrize(
+    ("raw", "place"), [("295 byte/FLOP", RIDGE), ("295 FLOP", RIDGE), ("295 FLOP/s", RIDGE), ("295 tokens/ms", RATE)]
+)
+def test_a_rate_of_something_else_does_not_fit(raw: str, place: tuple[str, str]) -> None:
+    assert f"carries the unit '{raw[4:]}', which does not fit" in sentence(raw, *place)
+
+
 def test_another_unit_than_one_of_time_is_told_the_unit_that_is_asked() -> None:
     told = sentence("12.75 GB", *READ_MS)
     assert told.endswith('Set it to one number in ms, such as 2.5, or text with a unit, such as "2.5 ms".')

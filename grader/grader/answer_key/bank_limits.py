@@ -13,7 +13,7 @@ _MORE_GPUS = "More GPUs"
 TF9 = claim(
     bank.TF9,
     "ceiling",
-    "Follow the curve to the right: where tokens a second go flat, and what the time for each token does there.",
+    "Follow the curve to the right: see where tokens a second go flat, and what the time per token does there.",
     {
         "always_shared": (
             "requests_are_free",
@@ -43,11 +43,11 @@ WH5 = argument(
     {
         "faster_reads": (
             "paging_reads_faster",
-            "Blocks are looked up in a table, which costs the attention kernel a little. No step gets shorter by it.",
+            "Blocks are looked up in a table, which costs the attention kernel a little. It makes no step shorter.",
         ),
         "fewer_products": (
             "paging_computes_less",
-            "Every cached token is attended to, in whatever block it lies. Paging changes addresses.",
+            "Every cached token is attended to, whichever block it lies in. Paging changes addresses only.",
         ),
         "smaller_tokens": (
             "paging_compresses",

@@ -71,27 +71,27 @@ def headroom_mistakes(of: Buckets) -> tuple[Misconception, ...]:
         wrong(
             "weights_not_deducted",
             left_beside(of.cache),
-            "That takes the cache off the memory. The weights lie in it too.",
+            "That subtracts only the cache from the memory. The weights lie in it too.",
         ),
         wrong(
             "cache_not_deducted",
             left_beside(of.weights),
-            "That takes the weights off the memory. The cache lies in it too.",
+            "That subtracts only the weights from the memory. The cache lies in it too.",
         ),
         wrong(
             "one_request",
             left_beside(of.weights_and_one()),
-            "That takes off the cache of one request. All of them run at once.",
+            "That subtracts the cache of one request. All of them run at once.",
         ),
         wrong(
             "sign_turned",
             lambda n, a: of.total(n, a) - n["memory_gb"],
-            "That is what is taken less what there is. Headroom is the memory less what is taken.",
+            "The wrong way round: headroom is the memory minus what is taken.",
         ),
         wrong(
             "engine_s_share",
             left_beside(of.total, 0.9),
-            "That begins with the share of the memory that an engine hands out. The formula begins with all of it.",
+            "That starts from the share of the memory that an engine hands out. The formula starts from all of it.",
         ),
         wrong(
             "memory_in_gib",
@@ -102,7 +102,7 @@ def headroom_mistakes(of: Buckets) -> tuple[Misconception, ...]:
         wrong(
             "buckets_in_gib",
             left_beside(total_times(GB / GiB)),
-            "That takes buckets in GiB, units of 2³⁰ bytes, off a memory in GB.",
+            "That subtracts buckets in GiB, units of 2³⁰ bytes, from a memory in GB.",
             UNITS,
         ),
         wrong(

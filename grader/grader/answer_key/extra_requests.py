@@ -35,7 +35,7 @@ EXTRA_REQUESTS = ValueKey(
         _wrong(
             "total_for_extra",
             lambda n, a: n["B"] + _requests_in(_left)(n, a),
-            "Those are all requests together. Asked is how many come on top of those that run.",
+            "Those are all requests together. The question is how many come on top of those that already run.",
         ),
         _wrong(
             "rounded_up",
@@ -55,13 +55,13 @@ EXTRA_REQUESTS = ValueKey(
         _wrong(
             "whole_memory",
             _requests_in(_memory),
-            "That divides the whole memory by a request. Weights and the running requests have their share of it.",
+            "That divides the whole memory by one request. The weights and the running requests take their part of it first.",
         ),
         _wrong(
             "left_before_or_whole_batch",
             lambda n, a: 0,
-            "None fit where the weights are in FP16, and none where all running requests are taken for one. But the weights "
-            "are in INT4, and one request is to be added.",
+            "Zero comes out with the weights still in FP16, or where a newcomer is given the cache of the whole batch. Here the "
+            "weights are in INT4, and each newcomer brings one request's cache.",
         ),
         _wrong(
             "keys_or_values_only",
@@ -76,7 +76,7 @@ EXTRA_REQUESTS = ValueKey(
         _wrong(
             "cache_shrinks_with_weights",
             _requests_in(_left, 1 / 4),
-            "That gives the newcomers a cache in four bits. Keys and values do not go with the weights.",
+            "That gives the newcomers a cache in four bits. Keys and values do not shrink with the weights.",
         ),
     ),
 )

@@ -43,7 +43,7 @@ WEIGHTS = ValueKey(
         wrong(
             "saved_for_left",
             times(_a_quarter, 3),
-            "That is what INT4 saves. Asked is what the weights still take.",
+            "That is what INT4 saves. The question is what the weights still take.",
             _WEIGHTS,
         ),
         wrong(
@@ -68,7 +68,7 @@ TOTAL = ValueKey(
         wrong(
             "cache_shrinks_with_weights",
             _shrunk_total,
-            "That shrinks the cache as well. Keys and values are no weights, and have a format of their own.",
+            "That shrinks the cache as well. Keys and values are not weights; they have a format of their own.",
             _UNTOUCHED,
         ),
         wrong(
@@ -84,7 +84,7 @@ TOTAL = ValueKey(
 
 STILL_FITS = ChoiceKey(
     "true",
-    {"false": Trap("does_not_fit", "Hold your total against the memory, both in GB.", FITS)},
+    {"false": Trap("does_not_fit", "Compare your total with the memory, both in GB.", FITS)},
     carried_on=lambda n, a: "false" if a["total_gb"] > n["memory_gb"] else "true",
 )
 
@@ -95,13 +95,13 @@ HEADROOM = ValueKey(
         wrong(
             "cache_shrinks_with_weights",
             lambda n, a: n["memory_gb"] - _shrunk_total(n, a),
-            "That shrinks the cache as well. Keys and values are no weights, and have a format of their own.",
+            "That shrinks the cache as well. Keys and values are not weights; they have a format of their own.",
             _UNTOUCHED,
         ),
         wrong(
             "saved_for_left",
             lambda n, a: 3 * _a_quarter(n, a),
-            "That is what the weights have given up. Something was left before, too.",
+            "That is only what the weights have given up. There was something left before, too.",
             _UNTOUCHED,
         ),
         wrong("as_before", earlier("L4.1.headroom_gb"), "That is what was left with FP16 weights.", _UNTOUCHED),

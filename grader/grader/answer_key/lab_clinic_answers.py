@@ -25,7 +25,7 @@ _HELD = ValueKey(
         Misconception(
             "as_before",
             lambda n, a: n["room"] // n["grown"],
-            "That many it holds in FP16. In 8 bits a token takes fewer bytes.",
+            "That is how many it holds in FP16. In 8 bits a token takes fewer bytes.",
             EACH_LEVER,
         ),
         Misconception(
@@ -37,7 +37,7 @@ _HELD = ValueKey(
         Misconception(
             "as_four_bits",
             lambda n, a: 4 * n["room"] // n["grown"],
-            "That many it would hold in four bits.",
+            "That is how many it would hold in four bits.",
             EACH_LEVER,
         ),
         Misconception(
@@ -65,14 +65,15 @@ _WALL = ChoiceKey(
     {
         "arithmetic": Trap(
             "prefill_s_wall",
-            "Arithmetic is what long prompts and very large batches wait for. Who lacks it is slow, and is not sent back.",
+            "Arithmetic is what long prompts and very large batches wait for. A server short of it is slow, but sends nobody "
+            "back.",
             THE_WALLS,
             _sent_back,
         ),
         "bandwidth": Trap(
             "decode_s_own_wall",
-            "Every step of decode waits for it, and would do so with a tenth of the requests. Who lacks it is slow, and is not "
-            "sent back.",
+            "Every step of decode waits for it, and would do so with a tenth of the requests. A server short of it is slow, but "
+            "sends nobody back.",
             THE_WALLS,
             _sent_back,
         ),
@@ -85,13 +86,13 @@ _LEVER = lever_key(
     {
         "int4": (
             "the_other_bucket",
-            "It takes from the smaller bucket, and what that leaves is filled as well.",
+            "It takes from the smaller bucket, and the room it makes fills up as well.",
             {"weight_dtype": "int4"},
         ),
         "more": ("more_at_once", "More come in, and more are sent back.", {"max_num_seqs": 512}),
         "watermark": (
             "watermark_for_room",
-            "Fewer are sent back, since fewer are let in; the others wait outside.",
+            "Fewer are sent back, because fewer are let in; the others wait outside.",
             {"watermark": 0.1},
         ),
     },
@@ -104,7 +105,7 @@ _ARGUMENT = ChainKey(
             "prompts": ("prompts_fill_it", "The prompts are the short part here. What grows is what is answered."),
             "smaller": (
                 "cache_shrinks_with_weights",
-                "How many bits the weights have says nothing of the cache, which has bits of its own.",
+                "How many bits the weights have says nothing about the cache, which has a format of its own.",
             ),
             "sooner": (
                 "more_at_once",

@@ -68,7 +68,7 @@ WRONG = (
     Wrong(
         "watermark_for_room",
         a_watermark,
-        "A watermark keeps some blocks free for those who run, so fewer are sent back. It makes no room: who is not let in waits "
+        "A watermark keeps some blocks free for those who run, so fewer are sent back. It makes no room: the others wait "
         "outside.",
         EACH_LEVER,
     ),
@@ -81,19 +81,19 @@ WRONG = (
     Wrong(
         "prompts_in_pieces",
         in_pieces,
-        "Pieces of prompts help those who wait for somebody's long prompt. The prompts here are short.",
+        "Cutting prompts into pieces helps those who wait behind a long one. The prompts here are short.",
         EACH_LEVER,
     ),
     Wrong(
         "bought_out",
         a_faster_gpu,
-        "A faster GPU is done with each answer before the pool is full, and costs more than an hour may.",
+        "A faster GPU is done with each answer before the pool is full, but costs more an hour than the budget allows.",
         _CASE,
     ),
     Wrong(
         "bought_twice",
         a_second_gpu,
-        "A second GPU has room for all of them and reads twice as fast, and two cost more than an hour may.",
+        "A second GPU has room for all of them and reads twice as fast, but two cost more an hour than the budget allows.",
         _CASE,
     ),
     Wrong(

@@ -27,7 +27,7 @@ def judge_of(case: Case) -> Callable[[Any], Judged]:
         if outcome.met:
             return Judged(MET, outcome.explain())
         seen = f"{', '.join(sorted(_moved(outcome)))} | {', '.join(outcome.missed)}"
-        served = f"Served so on the simulator, {outcome.explain()} Missed: {', '.join(outcome.missed)}."
+        served = f"Tried on the simulator: {outcome.explain()} Missed: {', '.join(outcome.missed)}."
         before = serve(case).missed
         mended = [promise for promise in before if promise not in outcome.missed]
         if not mended or not set(outcome.missed) <= set(before):
@@ -42,7 +42,7 @@ def judge_of(case: Case) -> Callable[[Any], Judged]:
 
 def served_with(case: Case, **settings: Any) -> Callable[[Numbers], str]:
     """For a trap: what becomes of the case with these levers."""
-    return lambda numbers: f"Served so on the simulator, {serve(case, settings).explain()}"
+    return lambda numbers: f"Tried on the simulator: {serve(case, settings).explain()}"
 
 
 def _settings(returned: Any) -> Any:

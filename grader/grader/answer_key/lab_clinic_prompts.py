@@ -41,13 +41,13 @@ _STALL = ValueKey(
         Misconception(
             "one_flop_a_weight",
             times(_stall_s, 1 / 2),
-            "Half of it: a weight and a token are two operations, not one.",
+            "Half of it: each weight does two operations with each token, a multiplication and an addition.",
             THE_WALLS,
         ),
         Misconception(
             "reading_for_products",
             lambda n, a: _read_s(n),
-            "That is the time to read the weights once. Asked is the time of the products with all the tokens.",
+            "That is the time to read the weights once. The question is how long the products with all the tokens take.",
             THE_WALLS,
         ),
         Misconception(
@@ -57,7 +57,10 @@ _STALL = ValueKey(
             THE_WALLS,
         ),
         Misconception(
-            "milliseconds_for_s", times(_stall_s, 1e3), "That is in milliseconds. Asked are seconds.", THE_WALLS
+            "milliseconds_for_s",
+            times(_stall_s, 1e3),
+            "That is in milliseconds; the answer is asked for in seconds.",
+            THE_WALLS,
         ),
     ),
 )

@@ -69,8 +69,8 @@ WRONG = (
     Wrong(
         "bought_out",
         more_of_everything,
-        "A GPU that computes fast enough cures it, for more than an hour may cost. The stall is a matter of order, and order is "
-        "free.",
+        "A GPU that computes fast enough cures it, but costs more an hour than the budget allows. The stall is a matter of "
+        "order, and order is free.",
         _CASE,
     ),
     Wrong(
@@ -82,13 +82,13 @@ WRONG = (
     Wrong(
         "fewer_at_once",
         fewer_at_once,
-        "With fewer at once fewer are there to be stalled, and all others wait before their first token.",
+        "With fewer at once there are fewer to be stalled, but all the others wait for their first token.",
         EACH_LEVER,
     ),
     Wrong(
         "pieces_too_long",
         long_pieces,
-        "The pieces are there, and each is long still: a step with one in it takes longer than a token may.",
+        "The document comes in pieces now, but each is still long: a step with one in it takes longer than a token may.",
         _CASE,
     ),
     Wrong(
@@ -101,7 +101,7 @@ WRONG = (
     Wrong(
         "static_batches",
         static_batches,
-        "In a static batch nobody is let in until its longest answer is done, so whoever comes meanwhile waits.",
+        "In a static batch nobody is let in until its longest answer is done, so whoever comes in the meantime waits.",
         EACH_LEVER,
     ),
 )

@@ -62,11 +62,14 @@ _LEAST = ValueKey(
         Misconception(
             "products_for_reading",
             lambda n, a: 2 * n["billions"] * 1e9 / (n["tflops"] * 1e12) * 1e3,
-            "That is the time of the products of one token. Asked is the time to read the weights.",
+            "That is the time of the products of one token. The question is how long it takes to read the weights.",
             THE_WALLS,
         ),
         Misconception(
-            "seconds_for_ms", times(_least_ms, 1e-3), "That is in seconds. Asked are milliseconds.", THE_WALLS
+            "seconds_for_ms",
+            times(_least_ms, 1e-3),
+            "That is in seconds; the answer is asked for in milliseconds.",
+            THE_WALLS,
         ),
     ),
 )
@@ -87,7 +90,7 @@ _WALL = ChoiceKey(
     {
         "arithmetic": Trap(
             "prefill_s_wall",
-            "Arithmetic is waited for where thousands of tokens meet each weight.",
+            "A step waits for arithmetic where thousands of tokens meet each weight.",
             THE_WALLS,
             _products,
         ),

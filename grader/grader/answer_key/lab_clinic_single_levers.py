@@ -59,7 +59,7 @@ WRONG = (
     Wrong(
         "prompts_in_pieces",
         in_pieces,
-        "Nobody else decodes while a prompt is read here, so there is nobody whom pieces would spare.",
+        "Hardly anybody else decodes while a prompt is read here, so pieces would spare nobody a wait.",
         EACH_LEVER,
     ),
     Wrong(
@@ -89,7 +89,7 @@ WRONG = (
     Wrong(
         "bought_out",
         four_gpus,
-        "Four GPUs read a quarter of the weights each, which is fast enough, and cost more than an hour may.",
+        "Four GPUs read a quarter of the weights each, which is fast enough, but cost more an hour than the budget allows.",
         EACH_LEVER,
     ),
     Wrong(

@@ -23,7 +23,7 @@ ASH = (
             11: ("second_time", "There the damage is complete. Half of it was to be seen before: find that row."),
             13: (
                 "handed_out",
-                "There the free list hands out what it should not have had. Go back to where it came to have it.",
+                "There the free list hands out what it should not have had. Go back to where it got it.",
             ),
         },
     ),
@@ -65,7 +65,10 @@ CEDAR = (
                 "shared_and_full",
                 "The shared blocks are full there, so a fresh one is due, and it is in the table.",
             ),
-            6: ("fork_for_fault", "A fork shares all blocks, the partial one too, and takes none. So it is."),
+            6: (
+                "fork_for_fault",
+                "A fork shares all blocks, the partial one too, and takes none. That is as it should be.",
+            ),
             10: ("the_next_row", "What is off in that row was off in the row before already."),
             12: (
                 "catches_up",
@@ -89,7 +92,7 @@ ELM = (
         {
             3: (
                 "hit_for_fault",
-                "A prefix is found there and the rest of the prompt is computed. So a cache works.",
+                "A prefix is found there and the rest of the prompt is computed. That is how a cache works.",
             ),
             5: (
                 "short_hit",

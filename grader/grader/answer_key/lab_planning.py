@@ -45,7 +45,7 @@ _WRONG = (
     Wrong(
         "rounded_up",
         made.rounded_up,
-        "One block too many: what is left of the memory behind the last whole block is too small for another.",
+        "One block too many: what is left of the memory after the last whole block is too small for another.",
         _POOL,
     ),
     Wrong(

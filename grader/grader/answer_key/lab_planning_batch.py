@@ -27,7 +27,7 @@ _RIDGE = ValueKey(
         _wrong(
             "another_peak",
             times(ridge, 2),
-            "Twice what it is: that is a peak in eight bits, or one with the sparsity of which data sheets are fond.",
+            "Twice the right size: that takes the peak for eight bits, or the one with sparsity that data sheets like to print.",
         ),
         _wrong(
             "giga_for_tera",
@@ -43,7 +43,7 @@ _KNEE = ValueKey(
         _wrong(
             "one_flop_a_weight",
             times(knee, 2),
-            "Twice too many: a request does two FLOPs with a weight, a multiplication and an addition.",
+            "Twice too large: each request does two FLOPs with each weight, a multiplication and an addition.",
         ),
         _wrong(
             "one_byte_a_weight",
@@ -53,7 +53,7 @@ _KNEE = ValueKey(
         _wrong(
             "memory_full_for_ridge",
             lambda n, a: n["cache_tokens"] / n["context"],
-            "That is where the memory is full. Asked is where the arithmetic becomes what a step waits for.",
+            "That is where the memory is full. The question is where the products take as long as the reading.",
         ),
         _wrong(
             "tokens_for_requests",
@@ -69,12 +69,13 @@ _KNEE_INT4 = ValueKey(
         _wrong(
             "int4_arithmetic",
             lambda n, a: a["knee"],
-            "As before: as if four bits were also multiplied four times as fast. W4A16 multiplies in sixteen bits.",
+            "That is the batch of FP16, as if four bits were also multiplied four times as fast. W4A16 multiplies in sixteen "
+            "bits.",
         ),
         _wrong(
             "shift_inverted",
             lambda n, a: a["knee"] * 4,
-            "The wrong way: weights that are read sooner are caught up with by fewer requests.",
+            "The wrong way: the sooner the weights are read, the fewer requests it takes for the products to catch up.",
         ),
         _wrong("int8_for_int4", lambda n, a: a["knee"] / 2, "That is for INT8, one byte a weight."),
     ),
@@ -98,7 +99,11 @@ _STEP = ValueKey(
             lambda n, a: 2 * weights_ms(n) + a["knee"] * cache_ms(n),
             "That adds the time of the products to that of the weights. A GPU multiplies while it reads.",
         ),
-        _wrong("seconds_for_ms", times(step_ms, 1e-3), "The time is right, counted in seconds."),
+        _wrong(
+            "seconds_for_ms",
+            times(step_ms, 1e-3),
+            "The time is right, counted in seconds; the answer is asked for in milliseconds.",
+        ),
     ),
 )
 _RATE = ValueKey(
@@ -108,13 +113,13 @@ _RATE = ValueKey(
         _wrong(
             "one_request",
             lambda n, a: 1e3 / a["step_ms"],
-            "That is what one request is given. Every request of the batch gets a token in the same step.",
+            "That is the rate of one request. Every request of the batch gets a token in the same step.",
         ),
         _wrong("per_millisecond", times(rate, 1e-3), "That is tokens for each millisecond."),
         _wrong(
             "cached_tokens_counted",
             times(rate, lambda n, a: n["context"]),
-            "That counts the tokens that are read from the cache. Asked are those that are given.",
+            "That counts the tokens that are read from the cache. The question is how many new ones come out.",
         ),
     ),
 )
@@ -125,7 +130,7 @@ _FIT = ValueKey(
         _wrong(
             "rounded_up",
             lambda n, a: fit(n, a) + 1,
-            "One too many: there is room for a part of that request only.",
+            "One too many: there is room for only a part of that last request.",
             _ROOM,
         ),
         _wrong(

@@ -14,8 +14,8 @@ _BATCH = "Where tokens a second stop growing"
 def _later(n: Numbers) -> str:
     knee, full = ridge(n, {}), fit(n, {})
     return (
-        f"With all that fit here, a token comes {format_number(step_at(n, full) / step_at(n, knee), 2)} times as late as at "
-        "that batch, and the tokens a second are the same."
+        f"With all that fit here, each token takes {format_number(step_at(n, full) / step_at(n, knee), 2)} times as long as at "
+        "that batch, for the same tokens a second."
     )
 
 
@@ -39,7 +39,7 @@ MAX_NUM_SEQS = ChoiceKey(
         ),
         "few": Trap(
             "each_request_costs_alike",
-            "While the weights are waited for, one more request adds its own cache and nothing else to a step.",
+            "While a step waits for the weights, one more request adds the reading of its own cache and nothing else.",
             _BATCH,
             _shared,
         ),

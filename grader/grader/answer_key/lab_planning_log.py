@@ -57,14 +57,18 @@ _BUDGET = ValueKey(
         _wrong(
             "sold_for_reported",
             lambda n, a: GPUS["h100-80gb"].sold_bytes / GB * n["utilization"],
-            "That is the share of what the card is sold with. The engine takes its share of what the card reports.",
+            "That is the share of the size that the card is sold with. The engine takes its share of what the card reports.",
         ),
         _wrong(
             "default_share",
             lambda n, a: n["reported_gib"] * _DEFAULT_UTILIZATION,
             "That is the share an engine takes where nobody says otherwise. This one was told another.",
         ),
-        _wrong("gb_for_gib", times(_budget, GiB / GB), "That is the right size in GB. Asked are GiB, as logs have it."),
+        _wrong(
+            "gb_for_gib",
+            times(_budget, GiB / GB),
+            "That is the right size in GB. The answer is asked for in GiB, as logs print it.",
+        ),
     ),
 )
 _LEFT = ValueKey(
@@ -74,12 +78,12 @@ _LEFT = ValueKey(
         _wrong(
             "graphs_taken_off",
             lambda n, a: _left(n, a) - n["graphs_gib"],
-            "That takes the CUDA graphs off as well. The cache is laid out before they are captured.",
+            "That subtracts the CUDA graphs as well. The cache is laid out before they are captured.",
         ),
         _wrong(
             "whole_memory",
             lambda n, a: _left(n, {"budget_gib": n["reported_gib"]}),
-            "That begins with the whole memory. What the engine was not given goes to no cache.",
+            "That starts from the whole memory. What the engine was not given cannot go to the cache.",
         ),
         _wrong(
             "activations_forgotten",
@@ -111,7 +115,7 @@ _OTHER_LEFT = ValueKey(
         _wrong(
             "graphs_taken_off",
             lambda n, a: _other_left(n, a) - n["graphs_gib"],
-            "That takes the CUDA graphs off as well. At any share they come after the cache.",
+            "That subtracts the CUDA graphs as well. At any share they come after the cache.",
         ),
         _wrong("share_for_all", lambda n, a: a["left_gib"], "That is as before. A smaller share is a smaller budget."),
     ),
@@ -134,7 +138,7 @@ def _contexts(n: Numbers) -> str:
 _TRAPS = {
     "empty_block": Trap(
         "empty_block",
-        "An engine does keep an empty block, and it is among the blocks that are printed: it is missing from no count.",
+        "An engine does keep an empty block, but it is among the blocks that are printed, so no count lacks it.",
         _PART,
     ),
     "graphs_later": Trap(
@@ -144,7 +148,8 @@ _TRAPS = {
     ),
     "longest_context": Trap(
         "context_for_sequences",
-        "A step runs so many tokens as max_num_batched_tokens says, however long a context may grow.",
+        "The profiled step has as many tokens as the engine ever puts into one (max_num_batched_tokens), however long a "
+        "context may grow.",
         _PART,
         _contexts,
     ),
@@ -160,7 +165,7 @@ _TRAPS = {
     ),
     "tail_blocks": Trap(
         "tail_blocks",
-        "Tails come with requests. At the start there are none, and a block counts as a whole, full or not.",
+        "Half-empty blocks come with requests. At the start there are none, and a block counts as a whole, full or not.",
         _PART,
     ),
     "within_weights": Trap(

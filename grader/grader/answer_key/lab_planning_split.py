@@ -128,13 +128,14 @@ _TOKENS = ValueKey(
         _wrong(
             "gb_for_gib",
             times(_tokens, 1e9 / GiB),
-            "That takes a GiB for so many decimal bytes as a GB has. The log prints GiB.",
+            "That takes a GiB for 10⁹ bytes. The log prints GiB, of 2³⁰ bytes each.",
             _POOL,
         ),
         _wrong(
             "as_many_as_gpus",
             lambda n, a: n["few_tokens"] * n["many"] / n["few"],
-            "That multiplies the tokens by the GPUs. The memory left on each GPU has changed too: work with what it prints.",
+            "That multiplies the tokens by the number of GPUs. The memory left on each GPU has changed too: work with what "
+            "it prints.",
         ),
         _wrong("blocks_for_tokens", times(_tokens, 1 / 16), "Those are the blocks. Each holds 16 tokens.", _POOL),
     ),

@@ -54,7 +54,7 @@ UNSPLIT = ChoiceKey(
     {
         "messages": Trap(
             "messages_unchanged",
-            "These are next to nothing on a GPU that is alone, and appear with the second one.",
+            "A GPU on its own needs next to none of these. They come with the second one.",
             _SPLIT,
             _logged_messages,
         ),

@@ -69,7 +69,7 @@ _ONE = ValueKey(
         wrong(
             "batch_for_one",
             times(_one_gb, lambda n, a: n["B"]),
-            "That is the cache of the whole batch. Asked is the share of one request in it.",
+            "That is the cache of the whole batch. The question is what one request takes of it.",
             SIX_FACTORS,
         ),
         *factor_mistakes(_one_gb, without=("batch_forgotten",)),
@@ -98,6 +98,9 @@ _FP16_WEIGHTS = ValueKey(
     (
         wrong("fp32_for_fp16", _weights_gb(32), "That counts four bytes a weight, FP32. FP16 takes two.", _WEIGHTS),
         wrong("int8_for_fp16", _weights_gb(8), "That counts one byte a weight, INT8. FP16 takes two.", _WEIGHTS),
+        wrong(
+            "int4_for_fp16", _weights_gb(4), "That counts half a byte a weight, INT4. FP16 takes two bytes.", _WEIGHTS
+        ),
         *gigabyte_mistakes(_weights_gb(16)),
     ),
 )
@@ -118,7 +121,7 @@ _DEPLOY = ChoiceKey(
         ),
         "too_large": Trap(
             "over_by_formula",
-            "Add the two buckets once more, both in GB, and hold the sum against the memory.",
+            "Add the two buckets once more, both in GB, and compare the sum with the memory.",
             FITS,
         ),
     },

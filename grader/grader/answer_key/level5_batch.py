@@ -42,7 +42,9 @@ def _int8_s(n: Numbers, a: Answers) -> float:
 
 def _in_milliseconds(right: Formula) -> Misconception:
     return _wrong(
-        "ms_for_seconds", times(right, 1000), "The time is right, counted in milliseconds; asked are seconds."
+        "ms_for_seconds",
+        times(right, 1000),
+        "The time is right, counted in milliseconds; the answer is asked for in seconds.",
     )
 
 
@@ -56,7 +58,7 @@ _BEYOND = ValueKey(
         _wrong(
             "one_flop_a_weight",
             times(_beyond, 1 / 2),
-            "Half of it: a weight and a token are two operations, not one.",
+            "Half of it: each weight does two operations with each token, a multiplication and an addition.",
         ),
         _wrong("one_byte_a_weight", times(_beyond, 2), "That takes one byte a weight, which is INT8. FP16 takes two."),
         _wrong(
@@ -67,33 +69,38 @@ _BEYOND = ValueKey(
         _wrong(
             "int8_peak",
             times(_beyond, lambda n, a: n["fp16_tflops"] / n["int8_tops"]),
-            "That is the ridge point of INT8. The pass is computed in sixteen bits so far.",
+            "That divides by the ridge point of INT8. So far the pass is computed in sixteen bits.",
         ),
         _wrong(
             "not_divided_by_ridge",
             lambda n, a: n["tokens"],
-            "That is how many FLOPs the pass does for a byte of weights. Hold it against the ridge point: divide.",
+            "That is how many FLOPs the pass does for a byte of weights. Compare it with the ridge point: divide.",
         ),
         _wrong(
             "ridge_itself",
             lambda n, a: _ridge(n),
-            "That is the ridge point. Asked is how many times past it the pass lies.",
+            "That is the ridge point itself. The question is how many times past it the pass lies.",
         ),
     ),
 )
 
-_FP16 = ValueKey(_fp16_s, THREE_FIGURES, (*product_mistakes(_fp16_s, PASS), _in_milliseconds(_fp16_s)))
+
+def _reading(bits: int) -> Misconception:
+    return _wrong(
+        "reading_for_arithmetic",
+        lambda n, a: weight_bytes(_parameters(n), bits) / (n["bandwidth_tb"] * 1e12),
+        f"That is the time to read the weights once, at {bits} bits each. The question is how long the products take.",
+    )
+
+
+_FP16 = ValueKey(_fp16_s, THREE_FIGURES, (*product_mistakes(_fp16_s, PASS), _reading(16), _in_milliseconds(_fp16_s)))
 
 _INT8 = ValueKey(
     _int8_s,
     THREE_FIGURES,
     (
         *int8_product_mistakes("fp16_s", PASS),
-        _wrong(
-            "reading_for_arithmetic",
-            lambda n, a: weight_bytes(_parameters(n), 8) / (n["bandwidth_tb"] * 1e12),
-            "That is the time to read the weights in INT8. Asked is the time for the products.",
-        ),
+        _reading(8),
         _in_milliseconds(_int8_s),
     ),
 )
@@ -135,7 +142,7 @@ _TAIL = ValueKey(
         _wrong(
             "one_document",
             times(_tail_mb, lambda n, a: 1 / n["prompts"]),
-            "That is one document. Each of them has a last block.",
+            "That is for one document. Each of them has a last block.",
         ),
         _wrong(
             "worst_case_for_this",
@@ -145,12 +152,12 @@ _TAIL = ValueKey(
         _wrong(
             "whole_block_empty",
             _slots_a_document(lambda n, a: n["block_size"]),
-            "That is a whole block a document. A last block was taken for a token, and holds some.",
+            "That counts a whole block for each document. A last block is taken when a token needs it, so it holds some.",
         ),
         _wrong(
             "tokens_of_the_tail",
             _slots_a_document(lambda n, a: n["length"] % n["block_size"]),
-            "Those are the slots of the last blocks that are used. Asked are the empty ones.",
+            "Those are the slots of the last blocks that are used. The question is about the empty ones.",
         ),
         *sending_to(PASS, megabyte_mistakes(_tail_mb)),
     ),
@@ -168,11 +175,11 @@ _ARGUMENT = ChainKey(
         {
             "decode_dominates": (
                 "decode_for_prefill",
-                "A summary is a few passes, each as short as one reading of the weights. The documents are the long one.",
+                "A summary takes a few passes, each about as short as one read of the weights. The long pass is the documents'.",
             ),
             "expanding_free": (
                 "expanding_is_free",
-                "Expanding is arithmetic, once for each weight and pass, on top of products in sixteen bits as before.",
+                "Expanding is arithmetic too, once for each weight and pass, on top of products that stay in sixteen bits.",
             ),
             "tail_blocks": (
                 "waste_in_every_block",

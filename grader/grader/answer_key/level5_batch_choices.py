@@ -53,7 +53,7 @@ def _slots_in_vain(n: Numbers) -> str:
     most = n["block_size"] - 1
     return (
         f"Here a document has {n['length']:,} tokens from the start. With blocks of {n['block_size']}, at most {most} slots "
-        f"of it can be empty, {format_number(100 * most / n['length'], 2)} % beside the tokens."
+        f"of it can be empty, {format_number(100 * most / n['length'], 2)} % on top of the tokens."
     )
 
 
@@ -87,13 +87,13 @@ WALL = ChoiceKey(
     {
         "bandwidth": Trap(
             "bytes_in_every_phase",
-            "Bytes are waited for where a read serves few tokens.",
+            "A pass waits for bytes where one read of the weights serves few tokens.",
             PASS,
             _reading,
         ),
         "capacity": Trap(
             "room_for_time",
-            "Room decides how many documents go into a pass. What fits is not waited for.",
+            "Room decides how many documents go into a pass. Once they fit, nothing waits for it.",
             PASS,
             _it_fits,
         ),
@@ -111,7 +111,7 @@ LEVER = ChoiceKey(
         ),
         "paged_attention": Trap(
             "memory_for_time",
-            "PagedAttention gives back memory that was reserved in vain, and no time.",
+            "PagedAttention gives back memory that was reserved in vain. It saves no time.",
             LEVERS,
             _slots_in_vain,
         ),
@@ -134,15 +134,15 @@ LATENCY = ChoiceKey(
         ),
         "longer_reservations": Trap(
             "room_for_time",
-            "A reservation costs memory, and there is no more of that because there is time.",
+            "A reservation costs memory, and having time does not make more of it.",
             LEVERS,
             _it_fits,
         ),
         "one_by_one": Trap(
             "latency_for_throughput",
-            "That is what one would do for the first answer. It makes every weight read serve one document alone.",
+            "That brings the first summary sooner, but then each read of the weights serves one document alone.",
             LEVERS,
-            lambda n: f"Here it serves {n['prompts']} of them.",
+            lambda n: f"Here it serves {n['prompts']} at once.",
         ),
     },
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from llmserving.exercises import level5_chat
@@ -40,7 +41,9 @@ _TIMES = ValueKey(
     THREE_FIGURES,
     (
         _wrong(
-            "inverted", lambda n, a: 1 / _times(n, a), "Upside down: that is how much of its slots a chat still takes."
+            "inverted",
+            lambda n, a: 1 / _times(n, a),
+            "Upside down: that is the share of its slots that a chat still takes.",
         ),
         _wrong(
             "tail_forgotten",
@@ -50,7 +53,7 @@ _TIMES = ValueKey(
         _wrong(
             "more_for_as_many",
             lambda n, a: _times(n, a) - 1,
-            "That is how many come on top of each one. Asked is how many there are then for each one now.",
+            "That is how many are added for each chat there is now. The question is how many there are with it.",
         ),
         _wrong(
             "one_block_each",
@@ -60,7 +63,12 @@ _TIMES = ValueKey(
         _wrong(
             "slots_for_times",
             lambda n, a: n["max_len"] - a["blocks"] * n["block_size"],
-            "Those are the slots that a chat no longer holds. Asked is how many times as many chats there can be.",
+            "Those are the slots that a chat no longer holds. The question is how many times as many chats there can be.",
+        ),
+        _wrong(
+            "chats_for_times",
+            lambda n, a: math.floor(n["running"] * _times(n, a)),
+            "That is how many chats there can be. The question is how many times as many as now.",
         ),
     ),
 )
@@ -77,13 +85,13 @@ _ARGUMENT = ChainKey(
         {
             "dot_products": (
                 "layout_for_arithmetic",
-                "Nothing is computed for an empty slot, wherever it lies: it costs room, and no time.",
+                "Nothing is computed for an empty slot, wherever it lies: it costs room, not time.",
             ),
             "longest_waits": (
                 "scheduling_for_allocation",
                 "That is about who runs when. A chat that runs alone holds as many slots.",
             ),
-            "smaller_cache": ("cache_shrinks_with_weights", "The cache holds keys and values, and no weights."),
+            "smaller_cache": ("cache_shrinks_with_weights", "The cache holds keys and values, not weights."),
         },
         HELD,
     ),

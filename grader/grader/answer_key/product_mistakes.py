@@ -14,19 +14,19 @@ def product_mistakes(right: Formula, reread: str) -> tuple[Misconception, ...]:
         Misconception(
             "one_flop_a_weight",
             times(right, 1 / 2),
-            "Half of it: a weight and a token are two operations, not one.",
+            "Half of it: each weight does two operations with each token, a multiplication and an addition.",
             reread,
         ),
         Misconception(
             "one_prompt",
             times(right, lambda n, a: 1 / n["prompts"]),
-            "That is a single prompt. All the prompts go through in this pass.",
+            "That is for a single prompt. All the prompts go through in this pass.",
             reread,
         ),
         Misconception(
             "one_token",
             times(right, lambda n, a: 1 / n["tokens"]),
-            "That is a single token. Every token of the pass meets every weight.",
+            "That is for a single token. Every token of the pass meets every weight.",
             reread,
         ),
         Misconception(

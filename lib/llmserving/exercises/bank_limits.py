@@ -11,19 +11,19 @@ _NOTEBOOK = "L4/limits"
 TF9 = true_or_false(
     "TF9",
     _NOTEBOOK,
-    "As long as HBM is spare, a larger batch always gives more tokens a second.",
+    "As long as there is HBM to spare, a larger batch always gives more tokens a second.",
     (
-        Option("always_shared", "one read of the weights serves them all, so each request adds its tokens free"),
+        Option("always_shared", "one read of the weights serves them all, so each request adds its tokens for free"),
         Option("ceiling", "past the ceiling of bandwidth or arithmetic, more requests just wait longer"),
         Option("falls_at_once", "every request lengthens the step for all, so tokens a second fall from the start"),
         Option("padding", "a batch is padded to its longest request, and that eats what it gains"),
     ),
-    "What does a request add to a decode step, beside its share in the reading of the weights?",
+    "One read of the weights serves everybody. What else does each request add to a decode step?",
     "L4.ceiling",
     importance=4,
     variants=(
         variant("negated", "With HBM to spare, a larger batch can leave the tokens a second where they were."),
-        variant("doubled", "As long as HBM is spare, doubling the batch doubles the tokens a second."),
+        variant("doubled", "As long as there is HBM to spare, doubling the batch doubles the tokens a second."),
     ),
 )
 
@@ -33,7 +33,7 @@ WH5 = argument(
     _NOTEBOOK,
     4,
     (
-        Option("faster_reads", "Blocks are read faster than one long stretch of memory, so a step is shorter."),
+        Option("faster_reads", "Blocks are read faster than one long stretch of memory, so each step is shorter."),
         Option("fewer_products", "Attention over blocks computes fewer products for each token that it gives."),
         Option("larger_batch", "So the same HBM holds the caches of many more requests at once."),
         Option("little_waste", "In blocks, hardly any memory of the KV cache is reserved in vain."),
@@ -60,7 +60,7 @@ WH6 = argument(
     (
         Option("adds_messages", "On top, the GPUs add up partial results twice a layer, and wait for each other."),
         Option("fetches_weights", "One GPU keeps the weights, and the others fetch them over the link at each step."),
-        Option("more_arithmetic", "More GPUs bring more arithmetic to a step, so the arithmetic is waited for."),
+        Option("more_arithmetic", "More GPUs bring more arithmetic to a step, so it comes to wait for arithmetic."),
         Option("ratio_stays", "So bytes and products shrink alike, and a step still waits for its bytes."),
         Option("splits_both", "Each GPU holds a share of every matrix, and computes that share of the products."),
         Option("streams_share", "At each step it streams its whole share from HBM, for one token a request."),

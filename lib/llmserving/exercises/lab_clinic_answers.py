@@ -49,7 +49,7 @@ LAB5A_2 = Exercise(
     statement=(
         "`LONG_ANSWERS`: {model} on an {gpu} thinks aloud, so questions are short and answers long. By and by the server sends "
         "back requests that were running (preemption), and everybody waits. The cache has room for {room} tokens in FP16. "
-        f"{PROMISED} Foretell what would fit first."
+        f"{PROMISED} Predict first what would fit."
     ),
     parts=(
         Part(
@@ -75,11 +75,11 @@ LAB5A_2 = Exercise(
         wall_part(
             2,
             "what a request that is sent back has run out of",
-            ("What has a request not been given when it is sent back?",),
+            ("What had the server none of left when it sent a request back?",),
         ),
         lever_part(
             2,
-            ("Two of them make room. Compare how much of it, with the two buckets' sizes in mind.",),
+            ("Two of them make room. Compare how much, with the sizes of the two buckets in mind.",),
             (
                 Option("int4", "W4A16 weights"),
                 Option("kv_int8", "an 8-bit cache"),
@@ -89,7 +89,7 @@ LAB5A_2 = Exercise(
         ),
         argument_part(
             2,
-            ("Begin with what an answer takes as it goes on.",),
+            ("Begin with what an answer takes as it grows.",),
             (
                 Option("fit", "So all who run fit until their answers end, and nothing is computed twice."),
                 Option("full", "The pool runs full, and some are sent back, to compute again what they had."),

@@ -35,7 +35,7 @@ LAB5A_1 = Exercise(
     statement=(
         "`LONG_PROMPTS`: chats with {model} on an {gpu}, and now and then a document of {shortest} tokens or more. While one is "
         f"read, the text of everybody else stands still. {PROMISED} The model has {{billions}} billion weights; the GPU reads "
-        "{bandwidth_tb} TB/s and computes {tflops} TFLOP/s in 16 bits. Foretell the stall first."
+        "{bandwidth_tb} TB/s and computes {tflops} TFLOP/s in 16 bits. Predict the stall first."
     ),
     parts=(
         Part(
@@ -56,7 +56,7 @@ LAB5A_1 = Exercise(
             (
                 "Move one lever at a time, and look at which of the two times it changes.",
                 "Who runs in a step is decided by the policy. How long a step can get is decided by what it may take in.",
-                "Of two times one gets worse where the other gets better: look for a value between, neither short nor long.",
+                "As pieces get shorter, one of the two times gets better and the other worse: look for a length in between.",
             ),
         ),
         wall_part(
@@ -66,7 +66,7 @@ LAB5A_1 = Exercise(
         ),
         lever_part(
             1,
-            ("Hold what each lever changes against the stall that you foretold.",),
+            ("Compare what each lever changes with the stall that you predicted.",),
             (
                 Option("a100", "an a100-80gb"),
                 Option("chunked", "chunked prefill"),

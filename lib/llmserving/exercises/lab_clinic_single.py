@@ -35,7 +35,7 @@ LAB5A_3 = Exercise(
     statement=(
         "`ONE_AT_A_TIME`: a few programmers ask {model} on an {gpu}, in static batches, and seldom two of them at once. Each "
         f"finds it slow. {PROMISED} The model has {{billions}} billion weights; the GPU reads {{bandwidth_tb}} TB/s and computes "
-        "{tflops} TFLOP/s in 16 bits. Foretell the pace first."
+        "{tflops} TFLOP/s in 16 bits. Predict the pace first."
     ),
     parts=(
         Part(
@@ -53,7 +53,7 @@ LAB5A_3 = Exercise(
         levers_part(
             3,
             (
-                "Two promises are missed as it comes. A lever may mend one of them, and leave the other.",
+                "As the server stands, two promises are missed. A lever may mend one of them and leave the other.",
                 "How many requests are in a step here, and what does the step do for most of its time?",
                 "Fewer bytes to read, or more GPUs that read: either counts, and both have a price.",
             ),

@@ -28,21 +28,21 @@ ITS_DAY, OTHERS = "its day", "other days"
 
 FAULTS = (
     Option("boundary", "off by one: at the end of a block, the next one comes a token early or late"),
-    Option("double_free", "double free: what two hold goes back with each of them, and so twice"),
+    Option("double_free", "double free: what two requests hold is given back by each of them, and so twice"),
     Option("full_hit", "nothing left: all of a prompt is found in a cache, and no token is computed"),
-    Option("half_refusal", "half a refusal: a call that is refused keeps what it had taken by then"),
-    Option("leak", "leak on preemption: what somebody held who is sent back is nobody's from then on"),
-    Option("missing_copy", "missing copy: a block that is in two tables is written where it is"),
-    Option("stale_table", "stale table: a table names a block still where its request no longer writes"),
+    Option("half_refusal", "half a refusal: a call that is refused keeps what it had already taken"),
+    Option("leak", "leak on preemption: what a request held when it was sent back is nobody's from then on"),
+    Option("missing_copy", "missing copy: a block that is in two tables is written in place"),
+    Option("stale_table", "stale table: a table still names a block that its request no longer writes"),
 )
 
 _FAULT_HINT = (
-    "For each event ask what had to come of it, from the call alone. The first row that differs is what you look for.",
+    "For each event work out from the call alone what should have happened. The first row that differs is the one.",
     "Every column has to be somebody's or free, never both and never neither. And every table has as many blocks as its "
     "tokens need.",
 )
 _EVENT_HINT = (
-    "Where the damage is seen is often late. Go back from there to the first row that cannot be.",
+    "The damage often shows late. Go back from there to the first row that breaks a rule.",
     "A row that looks odd may be right: a copy takes a block, and what is shared is held by several. Name the rule that "
     "the row breaks before you settle on it.",
 )
@@ -93,7 +93,7 @@ def _exercise(
         notebook="L5/lab_faults",
         statement=(
             f"One method of `{name}` is broken. Name the fault, and the event that shows it first: the first row of the trace "
-            f"that cannot be so. Then mend it. `Mended{name}` inherits from `{name}` and has one method written anew."
+            f"that breaks a rule. Then mend it: `Mended{name}` inherits from `{name}` and rewrites one method."
         ),
         parts=(
             Part(
@@ -171,8 +171,9 @@ LAB5B_2 = _allocator(
     (BLOCK_BY_BLOCK, FULL_POOL),
     (
         "Read the source below the trace beside the row that you named: which method was called there?",
-        "A length can be counted before the new token or after it. Which of the two does this line mean, and which has it?",
-        "What is refused changes nothing: whatever can fail comes before whatever is noted.",
+        "A length can be counted before the new token or after it. Which of the two does this line assume, and which is it "
+        "given?",
+        "A refused call changes nothing: whatever can fail comes before whatever is written down.",
     ),
     difficulty=3,
 )

@@ -50,8 +50,8 @@ LAB4_1 = Exercise(
             points=5,
             group_hints={
                 "other sizes": (
-                    "On 16 bits and 16 tokens a block it holds. Where do `bits` and `block_size` come in?",
-                    "A neighbour: of 8 bits a token takes half as much as of 16, so the same memory holds twice the blocks.",
+                    "With 16 bits and 16 tokens a block it works. Where do `bits` and `block_size` come in?",
+                    "A neighbour: at 8 bits a token takes half as much as at 16, so the same memory holds twice the blocks.",
                 ),
                 "heads split": (
                     "Every token is on all GPUs, and of its KV heads each GPU has a share. How many heads of it lie on one?",

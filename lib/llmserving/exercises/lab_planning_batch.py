@@ -56,7 +56,7 @@ LAB4_2 = Exercise(
             "LAB4_2_ridge",
             "value",
             "the ridge point of the GPU in 16 bits, in FLOP/byte",
-            ("Products a second over bytes a second. A neighbour: 100 TFLOP/s and 2 TB/s make 50 FLOP/byte.",),
+            ("FLOPs a second over bytes a second. A neighbour: 100 TFLOP/s and 2 TB/s make 50 FLOP/byte.",),
             quantity="real",
             unit="FLOP/byte",
         ),
@@ -66,7 +66,7 @@ LAB4_2 = Exercise(
             "value",
             "the batch at which the products with the weights take as long as reading the weights",
             (
-                "Of one weight: how many bytes are read, and how many FLOPs does each request make of it?",
+                "For one weight: how many bytes are read, and how many FLOPs does each request do with it?",
                 "A neighbour: at 50 FLOP/byte, weights of 4 bytes and 2 FLOPs a request meet at a batch of 100.",
             ),
             quantity="real",
@@ -87,7 +87,7 @@ LAB4_2 = Exercise(
             "value",
             "ms of a step with FP16 weights at that first batch: its weights, then all its caches",
             (
-                "Weights are read once, and a cache for each request. At this batch the products hide behind the weights.",
+                "The weights are read once, and a cache for each request. At this batch the products take no time of their own.",
                 "A neighbour: 10 GB of weights and 100 caches of 0.1 GB, at 2 TB/s, take 5 ms + 5 ms.",
             ),
             quantity="real",
@@ -107,7 +107,7 @@ LAB4_2 = Exercise(
             "LAB4_2_fit",
             "value",
             "the number of such requests that the planned cache holds at once",
-            ("A request has all of its tokens there, or it is not there.",),
+            ("A request fits with all of its tokens, or not at all.",),
             quantity="count",
             unit="requests",
         ),
@@ -117,7 +117,8 @@ LAB4_2 = Exercise(
             "choice",
             "where you would set `max_num_seqs`, the most requests that may run at once, for a busy chat, and why",
             (
-                "Past the batch you found, both what is read and what is computed grow with each request. What of the rate?",
+                "Past the batch you found, both what is read and what is computed grow with each request. What happens to "
+                "the rate?",
             ),
             points=2,
             options=(
@@ -132,6 +133,7 @@ LAB4_2 = Exercise(
     difficulty=4,
     minutes=15,
     importance=5,
+    version=2,
 )
 
 EXERCISES_HERE = (LAB4_2,)

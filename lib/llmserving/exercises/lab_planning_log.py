@@ -49,7 +49,7 @@ def _draw(rng: random.Random) -> Numbers:
 
 _REASONS = (
     Option("empty_block", "one block is kept empty and goes to no request"),
-    Option("graphs_later", "it is taken after the cache is laid out, from what utilization leaves"),
+    Option("graphs_later", "it is taken after the cache is laid out, from what gpu_memory_utilization leaves free"),
     Option("longest_context", "profiling runs one step as long as the longest context allowed"),
     Option("printed_rounding", "the memory is printed to two decimals, and blocks are cut from all of it"),
     Option("sequences", "profiling runs logits for as many sequences as may run at once"),
@@ -69,7 +69,7 @@ LAB4_4 = Exercise(
     statement=(
         "{model} ({weights} weights) was started on an H100 that reports {reported} GiB of memory, with gpu_memory_utilization "
         "{utilization}. The log has {logged}, and {blocks} blocks of {block_mib} MiB. The library's plan has "
-        "{planned_activations_gib} GiB for activations, and no line for graphs. Work in GiB, with all the figures."
+        "{planned_activations_gib} GiB for activations, and no line for graphs. Work in GiB, and keep all the digits."
     ),
     parts=(
         Part(
@@ -77,7 +77,7 @@ LAB4_4 = Exercise(
             "LAB4_4_budget_gib",
             "value",
             "GiB of memory in the share that the engine was given",
-            ("The share that it was given, of what the card reports and not of what it is sold with.",),
+            ("Take the share of what the card reports, not of what it is sold with.",),
             quantity="bytes",
             unit="GiB",
         ),
@@ -105,12 +105,12 @@ LAB4_4 = Exercise(
         _reason(
             "graphs",
             "why plan and log agree on the KV cache though the plan has no line for CUDA graphs",
-            "Try the budget with the graphs taken off and without. Which one leaves what the blocks take?",
+            "Work out the budget with the graphs subtracted, and without. Which of the two leaves what the blocks take?",
         ),
         _reason(
             "blocks_off",
             "why your function, given the GiB that the log prints for the KV cache, is {blocks_off} off these blocks",
-            "How much memory is a block, and how much of it can hide behind the last digit that is printed?",
+            "How much memory does a block take, and how much can hide behind the last digit that is printed?",
         ),
         _reason(
             "profile",

@@ -84,7 +84,7 @@ LAB4_3 = Exercise(
             "LAB4_3_change",
             "value",
             "by which factor FLOP for each byte grows from {few_words} to {many} (below one if it shrinks)",
-            ("Work it out for both, or ask what becomes of what stands above the line and of what stands below it.",),
+            ("Work it out for both, or ask what happens to the FLOPs and what happens to the bytes.",),
             quantity="ratio",
         ),
         Part(
@@ -128,6 +128,7 @@ LAB4_3 = Exercise(
     difficulty=4,
     minutes=12,
     importance=4,
+    version=2,
 )
 
 EXERCISES_HERE = (LAB4_3,)

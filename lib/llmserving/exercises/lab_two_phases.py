@@ -128,6 +128,7 @@ LAB1_2 = Exercise(
     difficulty=2,
     minutes=5,
     importance=5,
+    version=2,
 )
 
 _REASONS = (
@@ -261,6 +262,7 @@ LAB1_4 = Exercise(
     difficulty=2,
     minutes=5,
     importance=4,
+    version=2,
 )
 
 EXERCISES_HERE = (LAB1_1, LAB1_2, LAB1_3, LAB1_4)

@@ -42,7 +42,7 @@ L4_1 = Exercise(
             "L4_1",
             "headroom_gb",
             "GB left by the formula, to two decimals",
-            "Hold what you have just added up against the memory.",
+            "Compare what you have just added up with the memory.",
             "A neighbour: of 24 GB, 23.6 GB are taken: 0.4 GB are left.",
         ),
         Part(
@@ -52,7 +52,7 @@ L4_1 = Exercise(
             "whether you would deploy it like this, and why",
             (
                 "Compare what is left with what the engine view put beside the two buckets.",
-                "Think of the moment in which all requests are at full length: what else lies in memory then?",
+                "Think of the moment when all requests are at full length: what else is in memory then?",
             ),
             points=2,
             options=(
@@ -95,7 +95,7 @@ L4_2 = Exercise(
             "L4_2_fits",
             "choice",
             '"T" if it fits by the formula, "F" if it does not',
-            ("Hold your total against the memory.",),
+            ("Compare your total with the memory.",),
             options=TRUE_OR_FALSE,
             letters="TF",
         ),
@@ -103,7 +103,7 @@ L4_2 = Exercise(
             "L4_2",
             "headroom_gb",
             "GB left by the formula, to three significant figures",
-            "The memory, less all that lies in it now.",
+            "The memory, minus all that lies in it now.",
             "A neighbour: of 24 GB, 3.5 GB and 16 GB are taken: 4.5 GB are left.",
         ),
     ),
@@ -129,8 +129,8 @@ L4_3 = Exercise(
             "value",
             "the number of requests on top of those that run",
             (
-                "What is left is shared out among newcomers, and each of them brings a cache of its own.",
-                "The part of a request that is left over cannot be served.",
+                "What is left is shared among newcomers, and each of them brings a cache of its own.",
+                "A fraction of a request cannot be served.",
                 "A neighbour: 10 GB are left, a request takes 3.3 GB: 3 more fit.",
             ),
             points=2,

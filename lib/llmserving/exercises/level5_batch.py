@@ -29,7 +29,8 @@ L5_1B = Exercise(
         "each, so {tokens} tokens in a pass, and a summary is a few words. Nobody waits for one; what counts is how many are "
         "done by morning. On the GPU ({gpu}, {memory_gb} GB) the weights take {weights_gb} GB and the cache {kv_gb} GB, at "
         "{slot_kb} KB a token in blocks of {block_size}: it barely fits. The GPU reads {bandwidth_tb} TB/s and computes "
-        "{fp16_tflops} TFLOP/s in 16 bits, {int8_tops} in INT8. Take the weights alone, and the peaks as they stand."
+        "{fp16_tflops} TFLOP/s in 16 bits and {int8_tops} TOP/s in INT8. Count the weights alone, and take the peaks as they "
+        "stand."
     ),
     parts=(
         _choice(

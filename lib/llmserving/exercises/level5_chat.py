@@ -45,7 +45,7 @@ L5_1A = Exercise(
             ("Count the tokens that all running chats have together, and compare with the slots that they hold.",),
             options=(
                 Option("external", "external fragmentation: free gaps, each too short for one more chat"),
-                Option("internal", "internal fragmentation: slots held for a chat that never gets there"),
+                Option("internal", "internal fragmentation: slots held for tokens that a chat never has"),
                 Option("padding", "padding: rows of the batch that idle until its longest chat has ended"),
                 Option("tokens", "the chats' own tokens: together they are more than the memory can hold"),
             ),
@@ -61,7 +61,7 @@ L5_1A = Exercise(
         _value(
             "empty",
             "how many of its slots are empty then",
-            ("All the slots of its blocks, less the tokens.",),
+            ("All the slots of its blocks, minus the tokens.",),
             "count",
             "tokens",
         ),
@@ -70,7 +70,7 @@ L5_1A = Exercise(
             "times",
             "how many times as many chats the same KV memory then holds",
             (
-                "Of the same memory, a chat takes so many slots now and so many then.",
+                "How many slots does a chat take now, and how many would it take in blocks?",
                 "A neighbour: 100 slots each now, 20 then: 5 times as many.",
             ),
             "ratio",
@@ -90,7 +90,7 @@ L5_1A = Exercise(
             "chain",
             "the letters of four links, in order, that carry the choice",
             (
-                "Say what a chat is given, what becomes of it, and what would be otherwise; one link rules a bucket out.",
+                "Say what a chat is given, what becomes of that, and what would be different; one link rules out a bucket.",
             ),
             points=3,
             options=CHAT_LINKS,

@@ -153,13 +153,19 @@ def _with_unit(part: Part, number: int | float, suffix: str, text: str) -> Data:
     if part.quantity == "real" and part.unit in NANOSECONDS_PER_UNIT:
         unit = _TIME_UNIT_NAMED.get(suffix.lower()) or _TIME_UNIT_NAMED.get(suffix.lower().removesuffix("s"))
         return fault("unit", unit=suffix) if unit is None else _value(number, unit, text)
-    if part.quantity == "real" and part.unit and suffix.lower() == part.unit.lower():
+    if part.quantity == "real" and part.unit and _plain_unit(suffix) == _plain_unit(part.unit):
         return _value(number, None, text)
     if (part.quantity == "count" or (part.quantity, part.unit) == ("real", "tokens")) and _names_what_is_counted(
         part, suffix
     ):
         return _value(number, None, text)
     return fault("unit", unit=suffix)
+
+
+def _plain_unit(unit: str) -> tuple[str, ...]:
+    """The words of a unit, so that "FLOPs per byte" and "FLOP/byte" are one."""
+    words = (word.removesuffix("s") or "s" for word in re.split(r"\s*/\s*|\s+(?:per|a)\s+", unit.lower()))
+    return tuple("s" if word in ("sec", "second") else word for word in words)
 
 
 def _names_what_is_counted(part: Part, word: str) -> bool:

@@ -46,7 +46,8 @@ def _in_int8(n: Numbers, a: Answers, answer: str) -> str:
 def _freed(n: Numbers, a: Answers, answer: str) -> str:
     before, after = (weight_bytes(n["billions"] * 1e9, bits) / GB for bits in (16, 8))
     return (
-        f"A byte of each weight's two: {written(before)} GB - {written(after)} GB = {answer}. The cache stays as it is."
+        f"Each weight gives up one byte of its two: {written(before)} GB - {written(after)} GB = {answer}. The cache stays "
+        "as it is."
     )
 
 
