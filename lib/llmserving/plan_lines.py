@@ -94,7 +94,7 @@ def _engine_budget(plan: MemoryPlan) -> list[Line]:
         f"{plan.memory_bytes / GiB:.2f} GiB reported by {plan.gpu.name} × utilization {plan.gpu_memory_utilization:g}"
     )
     fit = (
-        f"{ACTIVATION_BASE_BYTES / GiB:g} GiB + {ACTIVATION_BYTES_PER_LOGIT} B × {plan.max_num_seqs:,} sequences × "
+        f"{ACTIVATION_BASE_BYTES / GiB:g} GiB + {ACTIVATION_BYTES_PER_LOGIT} bytes × {plan.max_num_seqs:,} sequences × "
         f"vocabulary {plan.model.vocab_size:,} (fit to vLLM 0.15–0.19)"
     )
     other = "CUDA context" if plan.tensor_parallel == 1 else "CUDA context and NCCL buffers"

@@ -120,7 +120,7 @@ def test_the_lines_of_each_start_leave_what_it_printed_and_its_blocks_are_off(st
 
 
 def test_a_tempting_choice_is_answered_with_numbers_of_this_scenario() -> None:
-    assert "a token comes 2.9 times as late" in chosen("LAB4.2", "max_num_seqs", "all_that_fit").message
+    assert "each token takes 2.9 times as long" in chosen("LAB4.2", "max_num_seqs", "all_that_fit").message
     assert "1.89" in chosen("LAB4.3", "grew", "activations_split").message
     assert "for 2,048 and for 32,768 tokens" in chosen("LAB4.4", "profile", "longest_context").message
 

@@ -244,3 +244,8 @@ def test_sound_orders_of_an_argument_earn_it(exercise_id: str, names: str) -> No
         option.name: letter for letter, option in exercise.lettered_options(exercise.parts[0], "default").items()
     }
     assert KEY[exercise_id].grade([lettered[name] for name in names.split()]).score == exercise.points
+
+
+def test_weights_of_four_bits_for_those_of_sixteen_are_told() -> None:
+    weights = verdicts(L4_1_weights_gb=6.5)["L4.1.weights_gb"]
+    assert (weights.score, weights.diagnoses) == (0, ("int4_for_fp16",))

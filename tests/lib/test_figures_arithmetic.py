@@ -90,7 +90,7 @@ def test_the_stretches_of_a_bar_are_the_plan_and_fill_the_memory_where_it_fits(
 def test_the_planner_s_lines_stand_under_the_bar_and_can_be_left_out() -> None:
     made = plan("llama-3.1-8b", "h100-80gb")
     with_lines, without = (" ".join(text_boxes(budget_bars(made, lines=lines))) for lines in (True, False))
-    for words in (made.size(made.weight_bytes), "activations", "0.31 GiB + 14.06 B", f"{made.kv_blocks:,}"):
+    for words in (made.size(made.weight_bytes), "activations", "0.31 GiB + 14.06 bytes × ", f"{made.kv_blocks:,}"):
         assert words in with_lines
         assert words not in without
     assert "Activations" in without
