@@ -286,7 +286,7 @@ def test_hints_come_in_order_and_end(capsys: pytest.CaptureFixture[str]) -> None
     told = [repr(hint("L2.1")) for _ in range(4)]
     assert [f"Hint {n} of 3" in text for n, text in enumerate(told[:3], 1)] == [True] * 3
     assert "a key and a value of 4,096 numbers, 2 bytes each" in told[1]
-    assert "There is no further hint for L2_1_kv_gb; the last one was: A neighbour" in told[3]
+    assert "There is no further hint for L2_1_kv_gb; the last one was: A similar case" in told[3]
 
 
 def test_parts_with_the_same_hints_show_them_once() -> None:
@@ -319,13 +319,13 @@ def test_hints_on_code_are_for_the_groups_that_failed(answers: dict[str, Any]) -
     check("LAB2.1")
     told = [repr(hint("LAB2.1")) for _ in range(3)]
     assert "Hint 1 of 2 for kv_bytes_per_token, grouped-query: The query heads of one group" in told[0]
-    assert "Hint 2 of 2 for kv_bytes_per_token, grouped-query: A neighbour" in told[1]
+    assert "Hint 2 of 2 for kv_bytes_per_token, grouped-query: A similar case" in told[1]
     assert "Hint 1 of 2 for kv_bytes_per_token, multi-query" in told[2]
     answers["kv_bytes_per_token"] = _without_latent
     check("LAB2.1")
     told = [repr(hint("LAB2.1")) for _ in range(3)]
     assert "Hint 1 of 2 for kv_bytes_per_token, latent: A latent takes the place" in told[0]
-    assert "There is no further hint for kv_bytes_per_token, latent; the last one was: A neighbour" in told[2]
+    assert "There is no further hint for kv_bytes_per_token, latent; the last one was: A similar case" in told[2]
 
 
 def test_hints_on_code_are_the_first_ones_where_all_of_it_fails(answers: dict[str, Any]) -> None:

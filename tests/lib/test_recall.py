@@ -52,8 +52,8 @@ def record(exercise_id: str) -> Record:
 def test_one_exercise_is_asked_as_a_fresh_draw_that_check_answers() -> None:
     told = repr(recall("SC6"))
     assert told.startswith("SC6#1 · recall from L2")
-    assert 'Answer with check("SC6#1", ...). If it is right at once, skip on.' in told
-    assert "A recall, and right at once: skip on." in answer("SC6#1", right=True)
+    assert 'Answer with check("SC6#1", ...). If you get it right at once, move on.' in told
+    assert "Right at once: move on." in answer("SC6#1", right=True)
     assert (record("SC6").recalled, record("SC6").recalled_right) == (1, 1)
     assert (record("SC6").attempts, record("SC6").best, record("SC6").solved) == (0, 0, None), "like practice"
 

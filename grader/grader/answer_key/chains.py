@@ -23,7 +23,7 @@ def grade_chain(part: Part, key: ChainKey, chosen: list[Option]) -> PartVerdict:
     """Points in the share of links that stand in the right order, less one link for each wrong one, never below 0.
 
     Who names every wrong link has told none from a sound one, and earns 0 in whatever order. Short of that a wrong link costs
-    no more than a missing one: letters drawn blindly earn a sixth of the points or less on the average, however many they are,
+    no more than a missing one: letters drawn blindly earn a sixth of the points or less on average, however many they are,
     so that naming nearly all of them pays nobody.
     """
     names = tuple(option.name for option in chosen)

@@ -65,7 +65,7 @@ EC2 = Exercise(
             "how far what comes back is from the weight",
             (
                 "It comes back as one of the two levels. How far away is each?",
-                "A neighbour: a weight of 3 between levels at 2 and 4 is off by 1 either way.",
+                "A similar case: a weight of 3 between levels at 2 and 4 is off by 1 either way.",
             ),
             quantity="real",
         ),

@@ -59,8 +59,7 @@ class Part:
     integer a whole one. unit: the unit of a
     number written without one ("GB"); None for ratios and fractions. options: what a choice or a chain
     picks from; parts that list the same options in one exercise share one lettered list. letters: fixed letters instead
-    of A, B, C in shuffled order ("TF" for true or false). hints: in order, from a
-    nudge to a worked neighbour.
+    of A, B, C in shuffled order ("TF" for true or false). hints: in order, from a nudge to a similar case, worked out.
 
     Of a function or an object, `variable` is its name, and
     stub: the source that the answer cell begins with, which raises NotImplementedError. probes: inputs that everybody may

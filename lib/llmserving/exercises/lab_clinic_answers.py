@@ -59,7 +59,7 @@ LAB5A_2 = Exercise(
             "how many requests of {grown} tokens each the same memory holds when the cache is kept in 8 bits",
             (
                 "How many tokens fit into bytes that held a given number of them, when each takes half?",
-                "A neighbour: room for 10,000 tokens in FP16 is room for 20,000 in 8 bits, 8 requests of 2,400 and a rest.",
+                "A similar case: room for 10,000 tokens in FP16 is room for 20,000 in 8 bits, 8 requests of 2,400 and a rest.",
             ),
             quantity="count",
             unit="requests",

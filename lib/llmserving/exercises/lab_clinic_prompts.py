@@ -46,7 +46,7 @@ LAB5A_1 = Exercise(
             "same step waits at least",
             (
                 "Each weight meets each token, in a multiplication and an addition.",
-                "A neighbour: one billion weights and 1,000 tokens are 2 TFLOP; at 100 TFLOP/s they take 0.02 s.",
+                "A similar case: one billion weights and 1,000 tokens are 2 TFLOP; at 100 TFLOP/s they take 0.02 s.",
             ),
             quantity="real",
             unit="s",

@@ -45,7 +45,7 @@ LAB5A_3 = Exercise(
             "milliseconds a token if all that takes time is to read the weights once, at {each} each",
             (
                 "Bytes are weights times bytes a weight; seconds are bytes over bytes a second.",
-                "A neighbour: one billion weights at half a byte are 0.5 GB; at 1 TB/s they take 0.5 ms.",
+                "A similar case: one billion weights at half a byte are 0.5 GB; at 1 TB/s they take 0.5 ms.",
             ),
             quantity="real",
             unit="ms",

@@ -198,7 +198,7 @@ LAB5B_4 = _allocator(
         "A prompt is computed for the sake of its last token, out of which the first new one comes.",
         "What is found is shared, and what is shared is not written. So ask which blocks may be found, not only what number is "
         "returned.",
-        "A neighbour: of a prompt of 16 tokens in blocks of 8, at most the first block may be found; of 17, both full ones.",
+        "A similar case: of a prompt of 16 tokens in blocks of 8, at most the first block may be found; of 17, both full ones.",
     ),
     difficulty=4,
 )

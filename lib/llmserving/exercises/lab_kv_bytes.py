@@ -43,21 +43,21 @@ LAB2_1 = Exercise(
             (
                 "Take one layer first: what does a single token leave there, and how many elements is that?",
                 "Each head there leaves a key and a value, and all layers are alike. Count all their bits, and divide by 8 last.",
-                "A neighbour: 2 layers, 4 heads of 10 elements, 8 bits: 2 * 2 * 4 * 10 * 8 / 8 = 160 bytes.",
+                "A similar case: 2 layers, 4 heads of 10 elements, 8 bits: 2 * 2 * 4 * 10 * 8 / 8 = 160 bytes.",
             ),
             points=4,
             group_hints={
                 "grouped-query": (
                     "The query heads of one group read the same keys and values. So how many heads have keys and values to keep?",
-                    "A neighbour: 2 layers, 4 query heads, 2 KV heads of 10 elements, 8 bits: 2 * 2 * 2 * 10 * 1 = 80 bytes.",
+                    "A similar case: 2 layers, 4 query heads, 2 KV heads of 10 elements, 8 bits: 2 * 2 * 2 * 10 * 1 = 80 bytes.",
                 ),
                 "multi-query": (
                     "Multi-query is grouped-query with a single group: which argument says how many heads keep something?",
-                    "A neighbour: 2 layers, 4 query heads, 1 KV head of 10 elements, 8 bits: 2 * 2 * 1 * 10 * 1 = 40 bytes.",
+                    "A similar case: 2 layers, 4 query heads, 1 KV head of 10 elements, 8 bits: 2 * 2 * 1 * 10 * 1 = 40 bytes.",
                 ),
                 "latent": (
                     "A latent takes the place of both keys and values. Ask of each factor whether it still counts.",
-                    "A neighbour: 2 layers, 4 heads of 10 elements, a latent of 30, 8 bits: 2 * 30 * 1 = 60 bytes.",
+                    "A similar case: 2 layers, 4 heads of 10 elements, a latent of 30, 8 bits: 2 * 30 * 1 = 60 bytes.",
                 ),
             },
             stub=(

@@ -49,7 +49,7 @@ LAB2_2 = Exercise(
             (
                 "The memory holds that many tokens. How much of it does each one take?",
                 "Engines print GiB, units of 2^30 bytes.",
-                "A neighbour: 2 GiB for 10,000 tokens: 2 * 2^30 / 10,000 is about 215,000 bytes a token.",
+                "A similar case: 2 GiB for 10,000 tokens: 2 * 2^30 / 10,000 is about 215,000 bytes a token.",
             ),
             quantity="bytes",
             unit="bytes",
@@ -62,7 +62,7 @@ LAB2_2 = Exercise(
             (
                 "How many of a token's bytes lie in one layer?",
                 "One head leaves a key and a value of {head_dim} elements there, two bytes each.",
-                "A neighbour: 96,000 bytes a token, 10 layers, heads of 100 elements: 9,600 a layer, 400 a head, 24 heads.",
+                "A similar case: 96,000 bytes a token, 10 layers, heads of 100 elements: 9,600 a layer, 400 a head, 24 heads.",
             ),
             points=2,
             quantity="count",
@@ -115,7 +115,7 @@ LAB2_3 = Exercise(
             (
                 "Layers, elements a head and bits are the same on both sides and cancel.",
                 _UPSIDE_DOWN,
-                "A neighbour: 12 query heads on 3 KV heads: 12 / 3 = 4 times too large.",
+                "A similar case: 12 query heads on 3 KV heads: 12 / 3 = 4 times too large.",
             ),
             quantity="ratio",
         ),
@@ -126,7 +126,7 @@ LAB2_3 = Exercise(
             "how many times too large for the multi-query model",
             (
                 "How many KV heads does a multi-query model have?",
-                "A neighbour: 5 query heads on that many: 5 times too large.",
+                "A similar case: 5 query heads on that many: 5 times too large.",
             ),
             quantity="ratio",
         ),
@@ -138,7 +138,7 @@ LAB2_3 = Exercise(
             (
                 "One layer: how many elements does the formula count for a token, and how many does the latent have?",
                 _UPSIDE_DOWN,
-                "A neighbour: 10 heads of 60 elements and a latent of 300: 2 * 10 * 60 / 300 = 4 times too large.",
+                "A similar case: 10 heads of 60 elements and a latent of 300: 2 * 10 * 60 / 300 = 4 times too large.",
             ),
             points=2,
             quantity="ratio",

@@ -53,7 +53,7 @@ LAB3B_5 = Exercise(
     ),
     parts=(
         Part("w4a16_one", "LAB3B_5_w4a16_one", "value", "W4A16 for one row", (
-            *_TIMES_HINTS, "A neighbour: 8-bit codes, and 16 bits for every 16 of them: 9 bits a weight, 16 / 9 = 1.78 "
+            *_TIMES_HINTS, "A similar case: 8-bit codes, and 16 bits for every 16 of them: 9 bits a weight, 16 / 9 = 1.78 "
                            "times."),
             quantity="ratio"),
         Part("w8a8_one", "LAB3B_5_w8a8_one", "value", "W8A8 for one row", _TIMES_HINTS, quantity="ratio"),

@@ -73,7 +73,7 @@ LAB3A_1 = Exercise(
                 "third?",
                 "`self.lengths[request]` before the call says whether the last block has room: what is left over when it is "
                 "divided by the block size?",
-                "A neighbour: 9 tokens in blocks of 4 take `-(-9 // 4)` = 3 blocks. Compare that with what is free before you "
+                "A similar case: 9 tokens in blocks of 4 take `-(-9 // 4)` = 3 blocks. Compare that with what is free before you "
                 "take any.",
                 "Play a script, and read the first sentence: `from llmserving.paging import BLOCK_BY_BLOCK, play`, then "
                 "`play(BLOCK_BY_BLOCK, GrowingKV).broken`.",

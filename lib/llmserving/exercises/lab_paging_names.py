@@ -35,7 +35,7 @@ LAB3A_4 = Exercise(
                 "the name there is, or the next one.",
                 "What decides the keys and values of a block's tokens? All tokens up to its end do. The name of the block "
                 "before stands for all of those but the block's own.",
-                "A neighbour: `[[1, 2, 3, 4], None]` and `[[5, 6, 3, 4], None]` in blocks of 2 give `[[0, 1], [2, 3]]`: the "
+                "A similar case: `[[1, 2, 3, 4], None]` and `[[5, 6, 3, 4], None]` in blocks of 2 give `[[0, 1], [2, 3]]`: the "
                 "second block of each has the same tokens, after another beginning.",
             ),
             points=3,

@@ -44,22 +44,22 @@ LAB4_1 = Exercise(
             (
                 "Begin with one block on one GPU: how many bytes are its tokens, in all layers, with the heads that lie there?",
                 "A block is there as a whole or not at all, and tokens come by the block.",
-                "A neighbour: 0.5 GiB, 10 layers, 2 KV heads of 50 elements, 16 bits, blocks of 10 tokens. A token is "
+                "A similar case: 0.5 GiB, 10 layers, 2 KV heads of 50 elements, 16 bits, blocks of 10 tokens. A token is "
                 "2 * 10 * 2 * 50 * 2 = 4,000 bytes, a block 40,000: 13,421 blocks, 134,210 tokens.",
             ),
             points=5,
             group_hints={
                 "other sizes": (
                     "With 16 bits and 16 tokens a block it works. Where do `bits` and `block_size` come in?",
-                    "A neighbour: at 8 bits a token takes half as much as at 16, so the same memory holds twice the blocks.",
+                    "A similar case: at 8 bits a token takes half as much as at 16, so the same memory holds twice the blocks.",
                 ),
                 "heads split": (
                     "Every token is on all GPUs, and of its KV heads each GPU has a share. How many heads of it lie on one?",
-                    "A neighbour: 8 KV heads on 2 GPUs are 4 on each; a token takes half as much there as on a single GPU.",
+                    "A similar case: 8 KV heads on 2 GPUs are 4 on each; a token takes half as much there as on a single GPU.",
                 ),
                 "heads copied": (
                     "With more GPUs than KV heads, what is the least that a GPU keeps of each token?",
-                    "A neighbour: 2 KV heads on 8 GPUs: each GPU keeps one whole head, as it would on 2 GPUs.",
+                    "A similar case: 2 KV heads on 8 GPUs: each GPU keeps one whole head, as it would on 2 GPUs.",
                 ),
             },
             stub=(

@@ -88,7 +88,7 @@ LAB4_4 = Exercise(
             "GiB that its log must show for the KV cache",
             (
                 "What of these lines is in memory when the cache is laid out?",
-                "A neighbour: of 20 GiB, with 8 of weights, 2 for activations and 0.5 of other memory, 9.5 are left.",
+                "A similar case: of 20 GiB, with 8 of weights, 2 for activations and 0.5 of other memory, 9.5 are left.",
             ),
             quantity="bytes",
             unit="GiB",

@@ -62,7 +62,7 @@ LAB4_3 = Exercise(
             "GB that each of the {many} GPUs reads in a step",
             (
                 "What is read in a step on a single GPU, and which of it is split?",
-                "A neighbour: 10 GB of weights and 8 caches of 0.5 GB, over 2 GPUs: 7 GB each.",
+                "A similar case: 10 GB of weights and 8 caches of 0.5 GB, over 2 GPUs: 7 GB each.",
             ),
             quantity="bytes",
             unit="GB",
@@ -74,7 +74,7 @@ LAB4_3 = Exercise(
             "FLOP for each byte, on each of the {many} GPUs",
             (
                 "Two FLOPs for each weight that lies on the GPU and each request; over the bytes that it reads.",
-                "A neighbour: 5 billion weights and 8 requests over 2 GPUs are 40 GFLOP each; with 7 GB read, 5.71 FLOP/byte.",
+                "A similar case: 5 billion weights and 8 requests over 2 GPUs are 40 GFLOP each; with 7 GB read, 5.71 FLOP/byte.",
             ),
             quantity="real",
             unit="FLOP/byte",

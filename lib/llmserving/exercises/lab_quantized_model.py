@@ -43,7 +43,7 @@ LAB3B_3 = Exercise(
             "value",
             "how many times the model's own perplexity it has with one step for each matrix",
             ("Which of the three recorded numbers is the measure, and which is measured by it?",
-             "A neighbour: 12 where the model itself has 4 is 3 times."),
+             "A similar case: 12 where the model itself has 4 is 3 times."),
             quantity="ratio",
         ),
         Part(
@@ -113,7 +113,7 @@ LAB3B_4 = Exercise(
             (
                 "A channel is a column. How many numbers does the result have?",
                 "What is large may swing around 0: look at sizes, before anything is averaged.",
-                "A neighbour: means of 1 and 16 with alpha 0.5: 1 and 4, divided by sqrt(4 * 1) = 2: scales of 0.5 and 2.",
+                "A similar case: means of 1 and 16 with alpha 0.5: 1 and 4, divided by sqrt(4 * 1) = 2: scales of 0.5 and 2.",
             ),
             points=3,
             stub=(
@@ -135,7 +135,7 @@ LAB3B_4 = Exercise(
             "value",
             "the most by which the rounding of one weight of that channel can change an output",
             ("How far off is one weight at most? And what is it multiplied by on its way to the output?",
-             "A neighbour: steps of 0.1, an input of 10: a weight is off by 0.05 at most, the output by 0.5."),
+             "A similar case: steps of 0.1, an input of 10: a weight is off by 0.05 at most, the output by 0.5."),
             quantity="real",
         ),
         Part(
@@ -144,7 +144,7 @@ LAB3B_4 = Exercise(
             "value",
             "the same, once the weights are scaled up and the input down",
             ("The error of the scaled weight is what it was. What meets it now?",
-             "A neighbour: steps of 0.1, an input of 10, scaled by 2: 0.05 times 5 is 0.25."),
+             "A similar case: steps of 0.1, an input of 10, scaled by 2: 0.05 times 5 is 0.25."),
             quantity="real",
         ),
         Part(

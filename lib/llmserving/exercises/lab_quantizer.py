@@ -37,7 +37,7 @@ LAB3B_1 = Exercise(
             (
                 "How many codes are there, and how many steps lie between the first and the last?",
                 "The zero-point is the code that stands for 0. With it, the lower end of the range gets the code 0.",
-                "A neighbour: from -0.3 to 0.6 with 2 bits: 3 steps of 0.3; 0 lies one step above the lower end, so "
+                "A similar case: from -0.3 to 0.6 with 2 bits: 3 steps of 0.3; 0 lies one step above the lower end, so "
                 "its code is 1.",
                 "A range from 0.3 to 0.9 is stretched down to 0 first.",
             ),
@@ -64,7 +64,7 @@ LAB3B_1 = Exercise(
             (
                 "How many steps is a value away from 0, and which code stands for 0?",
                 "A value is nearest to a level, above or below. Cutting off what is behind the point is another thing.",
-                "A neighbour: steps of 0.3, the zero-point 1, 2 bits: 0.4 is 1.33 steps up, rounded 1, code 2; 2.0 would be "
+                "A similar case: steps of 0.3, the zero-point 1, 2 bits: 0.4 is 1.33 steps up, rounded 1, code 2; 2.0 would be "
                 "code 8, which 2 bits do not have.",
             ),
             points=2,
@@ -88,7 +88,7 @@ LAB3B_1 = Exercise(
             "a function of an array of codes, a scale and a zero-point, which gives the values",
             (
                 "Undo the steps of the codes, the last one first.",
-                "A neighbour: steps of 0.3, the zero-point 1: code 1 is 0, code 2 is 0.3, code 0 is -0.3.",
+                "A similar case: steps of 0.3, the zero-point 1: code 1 is 0, code 2 is 0.3, code 0 is -0.3.",
             ),
             points=1,
             stub=(
@@ -135,7 +135,7 @@ LAB3B_2 = Exercise(
                 "Write it for a single group first: its range, its scale, codes, values. Then ask which slices are groups.",
                 "`weight[:, start : start + group_size]` holds one group of every row. Each row still has a range of "
                 "its own.",
-                "A neighbour: rows of 5 with groups of 2 have three groups each, of 2, 2 and 1 weights.",
+                "A similar case: rows of 5 with groups of 2 have three groups each, of 2, 2 and 1 weights.",
             ),
             points=4,
             stub=(

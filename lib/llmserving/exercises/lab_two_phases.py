@@ -50,7 +50,7 @@ LAB1_1 = Exercise(
             (
                 "The cell prints the time of a pass in each phase. How many tokens does each pass carry?",
                 "First work out the time of one token in each phase, then divide.",
-                "A neighbour: 200 tokens in 50 ms, then 5 ms a pass: 0.25 ms against 5 ms a token, 20 times as long.",
+                "A similar case: 200 tokens in 50 ms, then 5 ms a pass: 0.25 ms against 5 ms a token, 20 times as long.",
             ),
             points=1,
             quantity="ratio",
@@ -64,7 +64,7 @@ LAB1_1 = Exercise(
                 "A decode pass reads every weight once, and the key and value of every cached token once.",
                 "A count of weights is not yet a number of bytes. The bytes of one cached token already include its "
                 "key and its value.",
-                "A neighbour: 10 million weights of 2 bytes, 100 tokens cached with 50 KB each: 20 MB + 5 MB: 25,000,000 bytes.",
+                "A similar case: 10 million weights of 2 bytes, 100 cached tokens of 50 KB: 20 MB + 5 MB = 25,000,000 bytes.",
             ),
             points=1,
             quantity="bytes",
@@ -77,7 +77,7 @@ LAB1_1 = Exercise(
             "the bytes of weights that prefill reads for each token of the prompt",
             (
                 "Prefill reads every weight once, too. How many tokens share that reading?",
-                "A neighbour: 10 million weights of 2 bytes, 100 tokens in the prompt: 20 MB for all, 200,000 bytes for each.",
+                "A similar case: 10 million weights of 2 bytes, 100 tokens in the prompt: 20 MB for all, 200,000 bytes for each.",
             ),
             points=1,
             quantity="bytes",
@@ -117,7 +117,7 @@ LAB1_2 = Exercise(
             (
                 "How many bytes does one pass read? Add them up as in LAB1.1, with this model's sizes.",
                 "The rate says how many bytes arrive in a second. How many passes' worth of bytes is that?",
-                "A neighbour: 25 MB a pass at 5 GB/s: 5 ms a pass, 200 tokens a second.",
+                "A similar case: 25 MB a pass at 5 GB/s: 5 ms a pass, 200 tokens a second.",
             ),
             points=1,
             quantity="real",
@@ -177,7 +177,7 @@ LAB1_3 = Exercise(
             "how many times as long a pass took as you predicted",
             (
                 "Your prediction is in tokens a second, the measurement in seconds a token. Turn one of them into the other.",
-                "A neighbour: predicted 200 tokens a second, which is 5 ms a token; measured 8 ms: 1.6 times as long.",
+                "A similar case: predicted 200 tokens a second, which is 5 ms a token; measured 8 ms: 1.6 times as long.",
             ),
             points=1,
             quantity="ratio",
@@ -228,7 +228,7 @@ LAB1_4 = Exercise(
             "the FLOPs of a decode pass for each byte of weights that it reads, at 4 bytes a weight",
             (
                 "Each weight is multiplied by one number of the token, and the product is added to a sum.",
-                "A neighbour: at 8 bytes a weight, and 3 tokens in the pass, 6 FLOPs for 8 bytes: 0.75 FLOP a byte.",
+                "A similar case: at 8 bytes a weight, and 3 tokens in the pass, 6 FLOPs for 8 bytes: 0.75 FLOP a byte.",
             ),
             points=1,
             quantity="real",

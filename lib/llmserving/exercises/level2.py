@@ -62,7 +62,7 @@ L2_1 = Exercise(
             (
                 "Take the six factors one after the other and ask of each whether your product holds it.",
                 "Start small: one token in one layer stores a key and a value of {d_model} numbers, {p} bytes each.",
-                "A neighbour: 2 layers, hidden size 100, 10 tokens, 3 requests, 2 bytes: 2 * 3 * 10 * 2 * 100 * 2 = "
+                "A similar case: 2 layers, hidden size 100, 10 tokens, 3 requests, 2 bytes: 2 * 3 * 10 * 2 * 100 * 2 = "
                 "24,000 bytes = 0.000024 GB.",
             ),
             points=2,
@@ -94,7 +94,7 @@ L2_2 = Exercise(
             (
                 "First the size of one request's cache, then how often it goes into the budget.",
                 "The part of a request that is left over cannot be served.",
-                "A neighbour: 10 GB for requests of 3.3 GB is 3.03, so 3 fit.",
+                "A similar case: 10 GB for requests of 3.3 GB is 3.03, so 3 fit.",
             ),
             points=2,
             quantity="count",
@@ -116,7 +116,7 @@ def _weights(billions: int) -> Numbers:
 
 _WEIGHT_HINTS = (
     "Bytes are parameters times bytes a weight. A byte has 8 bits.",
-    "A neighbour: one billion weights of 16 bits take 2 GB.",
+    "A similar case: one billion weights of 16 bits take 2 GB.",
 )
 
 L2_3 = Exercise(
@@ -144,7 +144,7 @@ L2_3 = Exercise(
             "how many times fewer bytes a decode step reads for the weights in INT4 than in FP16",
             (
                 "Divide what was read before by what is read now.",
-                "A neighbour: from 12 GB to 4 GB is 3 times fewer bytes.",
+                "A similar case: from 12 GB to 4 GB is 3 times fewer bytes.",
             ),
             quantity="ratio",
         ),

@@ -30,7 +30,7 @@ def tail_is_partial(n: Numbers) -> bool:
 
 _SHARE_HINTS = (
     "A slot is wasted when it is held and has no token in it. Divide the wasted slots by all that are held.",
-    "A neighbour: 100 slots held, 30 of them used: 70 are wasted, which is 0.7 of them.",
+    "A similar case: 100 slots held, 30 of them used: 70 are wasted, which is 0.7 of them.",
 )
 
 L3_1 = Exercise(
@@ -57,7 +57,7 @@ L3_1 = Exercise(
             "in blocks: how many the request holds at the end",
             (
                 "A block is taken as soon as a token needs it, however empty it stays.",
-                "A neighbour: 9 tokens in blocks of 4 take 3 blocks, the last with one token in it.",
+                "A similar case: 9 tokens in blocks of 4 take 3 blocks, the last with one token in it.",
             ),
             quantity="count",
             unit="blocks",
@@ -69,7 +69,7 @@ L3_1 = Exercise(
             "how many of its token slots are empty then",
             (
                 "Count the slots of all its blocks, and take away the tokens.",
-                "A neighbour: 3 blocks of 4 hold 12 slots; with 9 tokens 3 are empty.",
+                "A similar case: 3 blocks of 4 hold 12 slots; with 9 tokens 3 are empty.",
             ),
             quantity="count",
             unit="tokens",
@@ -81,7 +81,7 @@ L3_1 = Exercise(
             "in blocks: how many slots can be empty at worst, whatever the length",
             (
                 "How empty can the last block be, given that it was taken for a token?",
-                "A neighbour: with blocks of 4, write down what requests of 5, 6, 7, 8 and 9 tokens leave empty.",
+                "A similar case: with blocks of 4, write down what requests of 5, 6, 7, 8 and 9 tokens leave empty.",
             ),
             quantity="count",
             unit="tokens",

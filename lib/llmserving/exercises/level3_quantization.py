@@ -27,11 +27,11 @@ def _range_holds_zero_and_leans(n: Numbers) -> bool:
 _STEP_HINTS = (
     "How many values can that many bits tell apart, and how many gaps lie between them?",
     "The step is the width of the range, from its lower end to its upper end, divided by the number of gaps.",
-    "A neighbour: 2 bits over a range from -0.3 to 0.6: 4 values, 3 gaps, a step of 0.9 / 3 = 0.3.",
+    "A similar case: 2 bits over a range from -0.3 to 0.6: 4 values, 3 gaps, a step of 0.9 / 3 = 0.3.",
 )
 _CEILING_HINTS = (
     "A value lies between two levels. How far can the nearer one be?",
-    "A neighbour: levels at 0.3 and 0.6; from the middle between them it is as far to either.",
+    "A similar case: levels at 0.3 and 0.6; from the middle between them it is as far to either.",
 )
 _TWICE_HINTS = ("Look at what you found for the two steps and for the two ceilings.",)
 
@@ -51,7 +51,7 @@ L3_2 = Exercise(
             "L3_2_ratio",
             "value",
             "how many times larger the step of INT4 is",
-            ("Divide the two steps. What cancels?", "A neighbour: steps of 0.3 and 0.06 are 5 times apart."),
+            ("Divide the two steps. What cancels?", "A similar case: steps of 0.3 and 0.06 are 5 times apart."),
             quantity="ratio",
         ),
         Part("int8_ceiling", "L3_2_int8_ceiling", "value", "the largest rounding error in INT8", _CEILING_HINTS,

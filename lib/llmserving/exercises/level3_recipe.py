@@ -41,11 +41,11 @@ def far_beyond_the_ridge_and_fits(n: Numbers) -> bool:
 
 _READ_HINTS = (
     "Bytes are parameters times bytes a weight; seconds are bytes divided by bytes a second.",
-    "A neighbour: one billion weights in FP16 are 2 GB; at 1 TB/s they take 2 ms.",
+    "A similar case: one billion weights in FP16 are 2 GB; at 1 TB/s they take 2 ms.",
 )
 _COMPUTE_HINTS = (
     "Every weight meets every token of the pass, in a multiplication and an addition.",
-    "A neighbour: one billion weights and 1,000 tokens are 2 TFLOP; at 100 TFLOP/s they take 20 ms.",
+    "A similar case: one billion weights and 1,000 tokens are 2 TFLOP; at 100 TFLOP/s they take 20 ms.",
 )
 
 
@@ -70,7 +70,7 @@ L3_3 = Exercise(
             "saved_ms",
             "how much of that time W4A16 saves in each pass",
             (
-                "How much smaller are the weights, and what is left of the reading? A neighbour: of 20 ms, INT8 saves 10.",
+                "How much smaller are the weights, and what is left of the reading? A similar case: of 20 ms, INT8 saves 10.",
             ),
         ),
         _milliseconds("compute_ms", "to multiply all tokens of the pass with the weights, in 16 bits", _COMPUTE_HINTS),

@@ -8,7 +8,7 @@ from llmserving.exercises.level5_links import BATCH_LINKS, LEVERS
 
 _SECONDS_HINTS = (
     "Every weight meets every token of the pass, in a multiplication and an addition.",
-    "A neighbour: one billion weights and 50,000 tokens are 100 TFLOP; at 100 TFLOP/s they take a second.",
+    "A similar case: one billion weights and 50,000 tokens are 100 TFLOP; at 100 TFLOP/s they take a second.",
 )
 
 
@@ -58,7 +58,7 @@ L5_1B = Exercise(
             "how many times the pass is past the ridge point: its FLOPs a byte of FP16 weights, over the ridge",
             (
                 "A weight of two bytes is read once a pass, and takes two operations with each token of it.",
-                "The ridge point is the peak over the bandwidth. A neighbour: 100 TFLOP/s over 2 TB/s are 50 FLOP a byte; "
+                "The ridge point is the peak over the bandwidth. A similar case: 100 TFLOP/s over 2 TB/s are 50 FLOP a byte; "
                 "1,000 tokens are 20 times past it.",
             ),
             "ratio",
@@ -74,7 +74,7 @@ L5_1B = Exercise(
         _value(
             "freed_gb",
             "GB of memory that W8A8 sets free",
-            ("How many bytes does a weight take before, and how many after?", "A neighbour: of 20 GB, 10 are left."),
+            ("How many bytes does a weight take before, and how many after?", "A similar case: of 20 GB, 10 are left."),
             "bytes",
             "GB",
         ),
@@ -83,7 +83,7 @@ L5_1B = Exercise(
             "MB of the whole cache that lie empty at the ends of last blocks",
             (
                 "First the slots that one document's last block leaves empty, then those of all documents.",
-                "A neighbour: 9 tokens in blocks of 4 leave 3 slots; for 2 documents and 100 KB a slot that is 0.6 MB.",
+                "A similar case: 9 tokens in blocks of 4 leave 3 slots; for 2 documents and 100 KB a slot that is 0.6 MB.",
             ),
             "bytes",
             "MB",

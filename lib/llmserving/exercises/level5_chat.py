@@ -54,7 +54,7 @@ L5_1A = Exercise(
         _value(
             "blocks",
             "in blocks: how many a chat holds at its end",
-            ("A neighbour: 9 tokens in blocks of 4 take 3 blocks.",),
+            ("A similar case: 9 tokens in blocks of 4 take 3 blocks.",),
             "count",
             "blocks",
         ),
@@ -71,7 +71,7 @@ L5_1A = Exercise(
             "how many times as many chats the same KV memory then holds",
             (
                 "How many slots does a chat take now, and how many would it take in blocks?",
-                "A neighbour: 100 slots each now, 20 then: 5 times as many.",
+                "A similar case: 100 slots each now, 20 then: 5 times as many.",
             ),
             "ratio",
         ),

@@ -19,7 +19,7 @@ from llmserving.exercises.verdict import Verdict
 
 SHORT_MINUTES = 3
 
-SKIP_ON = "If it is right at once, skip on."
+SKIP_ON = "If you get it right at once, move on."
 NONE_YET = "There is nothing to recall before the end of the next one."
 
 
@@ -61,7 +61,7 @@ def after_recall(exercise: Exercise, verdict: Verdict) -> str | None:
     if any(part.state == "recorded" for part in verdict.parts.values()):
         return None
     if verdict.all_right:
-        return "A recall, and right at once: skip on."
+        return "Right at once: move on."
     if any(part.reread for part in verdict.parts.values()):
         return f"A recall, and not yet: that heading stands in {exercise.notebook}. Read it again, then go on."
     return f"A recall, and not yet: look into {exercise.notebook} again, then go on."
