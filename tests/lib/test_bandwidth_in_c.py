@@ -51,6 +51,14 @@ def test_c_does_the_same_to_the_same_bytes_and_passes_the_same_checks(tmp_path: 
     assert torch.equal(results[0][2], results[1][2])
 
 
+def test_c_leaves_the_numbers_of_the_process_that_loads_it_as_they_were(tmp_path: Path) -> None:
+    """gcc's -ffast-math would have subnormal numbers rounded to 0 from then on, in every computation of this process."""
+    if any(shutil.which(name) for name in COMPILERS):
+        compiled(tmp_path)
+    smallest = float("5e-324")
+    assert smallest * float("1") == smallest > 0
+
+
 def test_no_compiler_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
     with pytest.raises(NoCompiler, match="the comparison with C was skipped: there is no compiler"):
