@@ -17,7 +17,7 @@ import pytest
 from grader.answer_key import KEY, Key, grade, reference_answers
 from grader.answer_key.key import ChainKey, ChoiceKey, ValueKey
 from grader.answer_key.solutions import number_forms, other_inputs, reference_inputs, stands_in, wrong_inputs
-from grader.answer_key.values import number_in_unit_of
+from grader.answer_key.written_units import number_in_unit_of
 from grader.selftest.as_run import as_answers
 from hypothesis import given
 from hypothesis import strategies as st
@@ -288,6 +288,46 @@ def test_a_time_may_carry_its_unit() -> None:
     assert KEY["L3.3"].grade({"read_ms": "12750 us"}).parts["read_ms"].state == "right"
     assert "seconds_for_ms" in KEY["L3.3"].grade({"read_ms": "0.01275"}).diagnoses
     assert KEY["L3.3"].grade({"read_ms": "12.75 s"}).parts["read_ms"].score == 0
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "part", "answer", "sentence"),
+    [
+        ("L3.3", "compute_ms", "1365 us", "The number is right in ms, but you wrote µs, and 1 ms is 1,000 µs."),
+        ("L3.3", "read_ms", "12.75 s", "The number is right in ms, but you wrote s, and 1 s is 1,000 ms."),
+        ("L5.1B", "fp16_s", "4.096 ms", "The number is right in s, but you wrote ms, and 1 s is 1,000 ms."),
+        ("L5.1B", "fp16_s", "4096 us", "The number is right in ms, but you wrote µs, and 1 ms is 1,000 µs."),
+        ("LAB5A.1", "stall_s", "1.0646 ms", "The number is right in s, but you wrote ms, and 1 s is 1,000 ms."),
+        ("L2.1", "kv_gb", "1.07 MB", "The number is right in GB, but you wrote MB, and 1 GB is 1,000 MB."),
+        ("L2.1", "kv_gb", "1.07 TB", "The number is right in GB, but you wrote TB, and 1 TB is 1,000 GB."),
+        ("L2.1", "kv_gb", "1024 MB", "The number is right in MiB, but you wrote MB, and 1 MiB is 1.049 MB."),
+        ("EC8", "kv_bytes", "512 KB", "The number is right in KiB, but you wrote KB, and 1 KiB is 1.024 KB."),
+        ("EC8", "kv_bytes", "512 kB", "The number is right in KiB, but you wrote KB, and 1 KiB is 1.024 KB."),
+        ("EC8", "kv_bytes", "0.5 MB", "The number is right in MiB, but you wrote MB, and 1 MiB is 1.049 MB."),
+        ("EC8", "kv_bytes", "524.288 KiB", "The number is right in KB, but you wrote KiB, and 1 KiB is 1.024 KB."),
+        ("L4.1", "headroom_gb", "0.313 TB", "The number is right in GB, but you wrote TB, and 1 TB is 1,000 GB."),
+    ],
+)
+def test_a_unit_that_does_not_fit_its_number_is_named(exercise_id: str, part: str, answer: str, sentence: str) -> None:
+    verdict = KEY[exercise_id].grade({part: answer}).parts[part]
+    assert (verdict.score, verdict.diagnoses) == (0, ("wrong_unit",))
+    assert verdict.message == f"`{answer}`: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "part", "answer", "diagnosis"),
+    [
+        ("L3.3", "compute_ms", "1.365", "seconds_for_ms"),
+        ("L3.3", "compute_ms", "1.365 ms", "seconds_for_ms"),
+        ("LAB5A.1", "stall_s", 1064.6, "ms_for_seconds"),
+        ("L2.1", "kv_gb", "1073.7 GB", "mb_for_gb"),
+        ("EC8", "kv_bytes", 512, "kib_for_bytes"),
+    ],
+)
+def test_a_number_without_a_unit_of_its_own_is_told_in_what_it_counts(
+    exercise_id: str, part: str, answer: Any, diagnosis: str
+) -> None:
+    assert KEY[exercise_id].grade({part: answer}).parts[part].diagnoses == (diagnosis,)
 
 
 def test_milliseconds_are_converted_where_seconds_are_asked() -> None:

@@ -105,10 +105,11 @@ def headroom_mistakes(of: Buckets) -> tuple[Misconception, ...]:
             "That subtracts buckets in GiB, units of 2³⁰ bytes, from a memory in GB.",
             UNITS,
         ),
-        wrong(
+        Misconception(
             "mb_for_gb",
             lambda n, a: 1000 * (n["memory_gb"] - of.total(n, a)),
             "The size is right, counted in MB; the answer is asked for in GB.",
             UNITS,
+            in_other_unit=True,
         ),
     )

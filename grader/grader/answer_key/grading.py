@@ -20,7 +20,8 @@ from grader.answer_key.lab_grading import MALFORMED, grade_lab_part, holds
 from grader.answer_key.lab_keys import MeasurementKey
 from grader.answer_key.measurements import needs_recording, recorded_numbers, well_formed_recording, without_slips
 from grader.answer_key.remeasured import Place, as_they_stood
-from grader.answer_key.values import grade_value, number_in_unit_of
+from grader.answer_key.values import grade_value
+from grader.answer_key.written_units import number_in_unit_of
 
 # Beyond these a formula would divide by zero or overflow, and no answer of the course comes near them.
 _LARGEST = 1e280

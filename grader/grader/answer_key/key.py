@@ -42,7 +42,8 @@ class Misconception:
     """A wrong solution that can be run on the learner's own numbers, and the sentence that names it.
 
     also_carried_on: whether it stays a mistake where it follows from an earlier answer in which it was made already.
-    as_well: further numbers to which the same mistake comes.
+    as_well: further numbers to which the same mistake comes. in_other_unit: the right size or time, counted in a unit that is
+    not asked for; an answer that names such a unit is converted, so it cannot hold this mistake.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Misconception:
     reread: str
     also_carried_on: bool = False
     as_well: Callable[[Numbers], Container[float]] = lambda numbers: ()
+    in_other_unit: bool = False
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from grader.answer_key.key import (
     times,
 )
 from grader.answer_key.lab_clinic_kinds import THE_WALLS, lever_key, levers_key
+from grader.answer_key.time_units import ms_for_seconds
 
 _CASE = "Long prompts among chats"
 
@@ -56,12 +57,7 @@ _STALL = ValueKey(
             "That reads the weights again for each token. In a prompt they are read once for all.",
             THE_WALLS,
         ),
-        Misconception(
-            "milliseconds_for_s",
-            times(_stall_s, 1e3),
-            "That is in milliseconds; the answer is asked for in seconds.",
-            THE_WALLS,
-        ),
+        ms_for_seconds(_stall_s, THE_WALLS),
     ),
 )
 

@@ -21,6 +21,7 @@ from grader.answer_key.key import (
     times,
 )
 from grader.answer_key.lab_clinic_kinds import THE_WALLS, lever_key, levers_key
+from grader.answer_key.time_units import seconds_for_ms
 
 _CASE = "One at a time"
 
@@ -65,12 +66,7 @@ _LEAST = ValueKey(
             "That is the time of the products of one token. The question is how long it takes to read the weights.",
             THE_WALLS,
         ),
-        Misconception(
-            "seconds_for_ms",
-            times(_least_ms, 1e-3),
-            "That is in seconds; the answer is asked for in milliseconds.",
-            THE_WALLS,
-        ),
+        seconds_for_ms(_least_ms, THE_WALLS),
     ),
 )
 

@@ -7,6 +7,7 @@ from llmserving.exercises import lab_planning_batch
 from grader.answer_key.key import EXACT, THREE_FIGURES, Formula, Key, Misconception, ValueKey, times
 from grader.answer_key.lab_planning_batch_choices import MAX_NUM_SEQS
 from grader.answer_key.lab_planning_steps import cache_ms, fit, knee, knee_int4, rate, ridge, step_ms, weights_ms
+from grader.answer_key.time_units import seconds_for_ms
 
 _BATCH, _ROOM = "Where tokens a second stop growing", "What is left of the memory"
 
@@ -99,11 +100,7 @@ _STEP = ValueKey(
             lambda n, a: 2 * weights_ms(n) + a["knee"] * cache_ms(n),
             "That adds the time of the products to that of the weights. A GPU multiplies while it reads.",
         ),
-        _wrong(
-            "seconds_for_ms",
-            times(step_ms, 1e-3),
-            "The time is right, counted in seconds; the answer is asked for in milliseconds.",
-        ),
+        seconds_for_ms(step_ms, _BATCH),
     ),
 )
 _RATE = ValueKey(

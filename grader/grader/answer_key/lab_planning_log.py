@@ -64,10 +64,12 @@ _BUDGET = ValueKey(
             lambda n, a: n["reported_gib"] * _DEFAULT_UTILIZATION,
             "That is the share an engine takes where nobody says otherwise. This one was told another.",
         ),
-        _wrong(
+        Misconception(
             "gb_for_gib",
             times(_budget, GiB / GB),
             "That is the right size in GB. The answer is asked for in GiB, as logs print it.",
+            _ROOM,
+            in_other_unit=True,
         ),
     ),
 )

@@ -21,6 +21,7 @@ from grader.answer_key.key import (
     times,
 )
 from grader.answer_key.product_mistakes import int8_product_mistakes, product_mistakes
+from grader.answer_key.time_units import seconds_for_ms
 
 _NAMES = "Two names, two walls"
 _WORK = "Bytes and arithmetic"
@@ -40,14 +41,6 @@ def _compute_ms(n: Numbers, a: Answers) -> float:
 
 def _wrong(name: str, formula: Formula, sentence: str) -> Misconception:
     return Misconception(name, formula, sentence, _WORK)
-
-
-def _in_seconds(right: Formula) -> Misconception:
-    return _wrong(
-        "seconds_for_ms",
-        times(right, 1e-3),
-        "The time is right, but it is in seconds. The question asks for milliseconds.",
-    )
 
 
 def _saved_ms(n: Numbers, a: Answers) -> float:
@@ -77,7 +70,7 @@ _READ = ValueKey(
             times(_read_ms, lambda n, a: n["prompts"]),
             "That reads the weights again for each prompt. One read serves all prompts of the pass.",
         ),
-        _in_seconds(_read_ms),
+        seconds_for_ms(_read_ms, _WORK),
     ),
 )
 
@@ -97,11 +90,13 @@ _SAVED = ValueKey(
             lambda n, a: a["compute_ms"] * 3 / 4,
             "That takes the arithmetic to be shorter as well. W4A16 multiplies in sixteen bits, as before.",
         ),
-        _in_seconds(_saved_ms),
+        seconds_for_ms(_saved_ms, _WORK),
     ),
 )
 
-_COMPUTE = ValueKey(_compute_ms, THREE_FIGURES, (*product_mistakes(_compute_ms, _WORK), _in_seconds(_compute_ms)))
+_COMPUTE = ValueKey(
+    _compute_ms, THREE_FIGURES, (*product_mistakes(_compute_ms, _WORK), seconds_for_ms(_compute_ms, _WORK))
+)
 
 _W8A8 = ValueKey(
     _w8a8_ms,
@@ -113,7 +108,7 @@ _W8A8 = ValueKey(
             lambda n, a: a["read_ms"] / 2,
             "That is the time to read the weights in INT8. The question asks for the time of the products.",
         ),
-        _in_seconds(_w8a8_ms),
+        seconds_for_ms(_w8a8_ms, _WORK),
     ),
 )
 

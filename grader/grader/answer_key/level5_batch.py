@@ -13,6 +13,7 @@ from grader.answer_key.level5_batch_choices import LATENCY, LEVER, LEVERS, PASS,
 from grader.answer_key.product_mistakes import int8_product_mistakes, product_mistakes
 from grader.answer_key.reread import sending_to
 from grader.answer_key.sizes import gigabyte_mistakes, megabyte_mistakes
+from grader.answer_key.time_units import ms_for_seconds
 
 
 def _wrong(name: str, formula: Formula, sentence: str) -> Misconception:
@@ -38,14 +39,6 @@ def _fp16_s(n: Numbers, a: Answers) -> float:
 
 def _int8_s(n: Numbers, a: Answers) -> float:
     return a["fp16_s"] * n["fp16_tflops"] / n["int8_tops"]  # type: ignore[no-any-return]
-
-
-def _in_milliseconds(right: Formula) -> Misconception:
-    return _wrong(
-        "ms_for_seconds",
-        times(right, 1000),
-        "The time is right, counted in milliseconds; the answer is asked for in seconds.",
-    )
 
 
 _BEYOND = ValueKey(
@@ -93,7 +86,9 @@ def _reading(bits: int) -> Misconception:
     )
 
 
-_FP16 = ValueKey(_fp16_s, THREE_FIGURES, (*product_mistakes(_fp16_s, PASS), _reading(16), _in_milliseconds(_fp16_s)))
+_FP16 = ValueKey(
+    _fp16_s, THREE_FIGURES, (*product_mistakes(_fp16_s, PASS), _reading(16), ms_for_seconds(_fp16_s, PASS))
+)
 
 _INT8 = ValueKey(
     _int8_s,
@@ -101,7 +96,7 @@ _INT8 = ValueKey(
     (
         *int8_product_mistakes("fp16_s", PASS),
         _reading(8),
-        _in_milliseconds(_int8_s),
+        ms_for_seconds(_int8_s, PASS),
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmserving.units import BYTES_PER_UNIT, GB, KB, MB, GiB, KiB, MiB
+from llmserving.units import BYTES_PER_UNIT, GB, GiB
 
 from grader.answer_key.key import Formula, Misconception, times
 
@@ -42,6 +42,7 @@ def _counted_in(asked: str, units: tuple[str, ...], right: Formula) -> tuple[Mis
             times(right, BYTES_PER_UNIT[asked] / BYTES_PER_UNIT[unit]),
             f"The size is right, but counted in {unit}. The question asks for {asked}.",
             UNITS,
+            in_other_unit=True,
         )
         for unit in units
     )
@@ -49,18 +50,7 @@ def _counted_in(asked: str, units: tuple[str, ...], right: Formula) -> tuple[Mis
 
 def byte_mistakes(right: Formula) -> tuple[Misconception, ...]:
     """For a size asked for in bytes."""
-    return (
-        bits_for_bytes(right),
-        *(
-            Misconception(
-                f"{name.lower()}_for_bytes",
-                times(right, 1 / size),
-                f"The size is right, but counted in {name}. The question asks for bytes.",
-                UNITS,
-            )
-            for name, size in (("KB", KB), ("KiB", KiB), ("MB", MB), ("MiB", MiB))
-        ),
-    )
+    return (bits_for_bytes(right), *_counted_in("bytes", ("KB", "KiB", "MB", "MiB"), right))
 
 
 def bits_for_bytes(right: Formula) -> Misconception:

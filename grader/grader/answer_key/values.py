@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from llmserving.exercises.draws import Numbers
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.faults import fault_sentence
 from llmserving.exercises.verdict import PartVerdict
-from llmserving.units import BYTES_PER_UNIT, NANOSECONDS_PER_UNIT
 
 from grader.answer_key.earlier import Earlier, significant_figures
 from grader.answer_key.key import Answers, Misconception, ValueKey
+from grader.answer_key.written_units import names_another_unit, number_in_unit_of, wrong_unit
 
 NOT_KNOWN = "is not right, and not close to any mistake I know."
 CLOSE = (
@@ -24,18 +25,6 @@ FOLLOWED = (
     "worked correctly from your own earlier answer, so it earns its points. That earlier answer is off: correct it first, "
     "then this one."
 )
-
-
-def number_in_unit_of(part: Part, answer: Mapping[str, Any]) -> float:
-    """The number in the unit of its part: 1.0737 for "1 GiB" in GB, 0.941 for 94.1 as a fraction, 2000 for "2 s" in ms."""
-    number: float = answer["number"]
-    unit = answer.get("unit")
-    if part.quantity == "fraction":
-        return number / 100 if unit == "%" or number > 1 else number
-    per_unit = {"bytes": BYTES_PER_UNIT, "real": NANOSECONDS_PER_UNIT}.get(part.quantity or "", {})
-    if unit not in per_unit or part.unit not in per_unit or unit == part.unit:
-        return number
-    return number * per_unit[unit] / per_unit[part.unit]
 
 
 def grade_value(
@@ -52,18 +41,28 @@ def grade_value(
     if number < 0 and part.quantity not in ("real", "integer") and not key.difference:
         fault = fault_sentence(part, {"fault": "negative", "written": answer["written"]})
         return PartVerdict(0.0, part.points, "wrong", fault, ("negative",))
-    if any(key.tolerance.accepts(key.right(numbers, way), number) for way in (reference, *earlier.accepted)):
+
+    def is_right(one: float) -> bool:
+        return any(key.tolerance.accepts(key.right(numbers, way), one) for way in (reference, *earlier.accepted))
+
+    if is_right(number):
         return PartVerdict(part.points, part.points, "right", "Right.")
     if _carries_on(key, number, numbers, earlier) and not any(
         mistake.also_carried_on for mistake in _misconceptions_at(key, number, numbers, reference)
     ):
         return PartVerdict(part.points, part.points, "followed_through", f"{written} is {FOLLOWED}")
+    fitting = _without_other_units(key) if names_another_unit(part, answer) else key
     # A share that was divided the wrong way is above 1, and not out of a hundred.
     readings = [number, answer["number"]] if part.quantity == "fraction" and answer.get("unit") != "%" else [number]
-    found = _named(key, readings, numbers, reference) or _named(key, readings, numbers, own)
+    found = _named(fitting, readings, numbers, reference) or _named(fitting, readings, numbers, own)
     if found:
         names = tuple(misconception.name for misconception in found)
         return PartVerdict(0.0, part.points, "wrong", f"{written}: {_sentences(found)}", names, found[0].reread)
+    reread = next((misconception.reread for misconception in key.misconceptions), None)
+    if label := wrong_unit(part, answer, is_right):
+        return PartVerdict(
+            0.0, part.points, "wrong", f"{written}: {label}", ("wrong_unit",), _reread_on_units(key) or reread
+        )
     if figures := _rounded_too_far(key, number, key.right(numbers, reference)):
         asked = (
             f"{'a share' if part.quantity == 'fraction' else 'it'} is asked for to within {key.tolerance.absolute:g}"
@@ -77,8 +76,15 @@ def grade_value(
     if part.quantity == "integer" and not float(number).is_integer():
         fault = fault_sentence(part, {"fault": "not_whole", "written": answer["written"]})
         return PartVerdict(0.0, part.points, "wrong", fault, ("not_whole",))
-    reread = next((misconception.reread for misconception in key.misconceptions), None)
     return PartVerdict(0.0, part.points, "wrong", f"{written} {NOT_KNOWN}", reread=reread)
+
+
+def _without_other_units(key: ValueKey) -> ValueKey:
+    return replace(key, misconceptions=tuple(one for one in key.misconceptions if not one.in_other_unit))
+
+
+def _reread_on_units(key: ValueKey) -> str | None:
+    return next((one.reread for one in key.misconceptions if one.in_other_unit), None)
 
 
 def _carries_on(key: ValueKey, number: float, numbers: Numbers, earlier: Earlier) -> bool:
