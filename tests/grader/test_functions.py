@@ -120,6 +120,15 @@ def test_a_call_without_a_result_is_told_why(body: str, diagnosis: str, said: st
     assert said in part.message
 
 
+def test_text_in_the_place_of_a_number_is_told_as_text() -> None:
+    expression = RIGHT.removeprefix("    return ")
+    part = verdict_on(f"    return f'{{{expression}}} bytes'")
+    assert part.score == 0
+    assert part.message.endswith(
+        " gave `'524288 bytes'`: text where a number belongs. Return the number itself, without quotes or a unit."
+    )
+
+
 def test_half_a_function_gets_its_half_and_is_told_what_stopped() -> None:
     part = verdict_on(f"    if latent_dim:\n        raise NotImplementedError('the latent')\n{RIGHT}")
     assert (part.score, part.diagnoses) == (3, ("stopped",))

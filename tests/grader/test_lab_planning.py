@@ -57,7 +57,7 @@ def test_parts_of_a_block_are_named_and_a_single_value_is_told_that_two_are_aske
     parts = told(f"    blocks = {blocks}\n    return blocks, blocks * block_size")
     assert (parts.score, parts.diagnoses) == (0, ("parts_of_blocks",))
     alone = told(f"    return {blocks} // 1")
-    assert "which is one value; asked are 2 of them together, in order." in alone.message
+    assert "which is one value. Return 2 values together, in order." in alone.message
 
 
 def test_gb_and_a_forgotten_split_are_told_apart() -> None:

@@ -131,10 +131,19 @@ def _off(part: Part, index: int, expected: Sequence[Any], calls: Sequence[Any], 
         return outcome_fault(part, probes[index].given, calls[index]) or f"{call} stopped, and a result is due."
     got = shown_result(calls[index]["returned"])
     if isinstance(due["returned"], list) and not isinstance(calls[index]["returned"], list):
-        return f"{call} gave {got}, which is one value; asked are {len(due['returned'])} of them together, in order."
+        return f"{call} gave {got}, which is one value. Return {len(due['returned'])} values together, in order."
+    if _text_for_a_number(due["returned"], calls[index]["returned"]):
+        return f"{call} gave {got}: text where a number belongs. Return the number itself, without quotes or a unit."
     if index < len(part.probes):
         return f"{call} {beside_what_is_right(calls[index]['returned'], due['returned'])}."
     return f"{call} gave {got}, which is not right; due is {_kind(due['returned'])}."
+
+
+def _text_for_a_number(due: Any, got: Any) -> bool:
+    """Whether a text stands where a number is due, in the result or in a list of results."""
+    if isinstance(due, list) and isinstance(got, list):
+        return any(_text_for_a_number(*pair) for pair in zip(due, got, strict=False))
+    return _is_number(due) and isinstance(got, str)
 
 
 def _kind(value: Any) -> str:
