@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -119,6 +120,17 @@ def test_a_choice_says_what_each_other_option_is_in_the_words_of_its_verdict() -
     text = worked_solution("L3.3", "ada").steps["lever"]
     assert all(trap.sentence in text for trap in key.traps.values())
     assert "of the time that the products take" in text
+
+
+def test_a_number_is_grouped_in_one_way_throughout_a_card() -> None:
+    steps = worked_solution("L3.3").steps
+    assert steps["compute_ms"].endswith("= **1365 ms**")
+    assert steps["w8a8_ms"].endswith("INT8: 1365 ms × 312 / 624 = **682.7 ms**")
+    for name, learner in itertools.product(KEY, LEARNERS):
+        card = "\n".join(worked_solution(name, learner).steps.values())
+        for plain in set(re.findall(r"(?<![\d.,])\d{4,}(?![\d.,])", card)):
+            grouped = rf"(?<![\d.,]){int(plain):,}(?![\d,]|\.\d)"
+            assert not re.search(grouped, card), f"{name} of {learner} has {plain} both grouped and not"
 
 
 def test_the_course_s_own_numbers_are_worked_out_in_the_open() -> None:

@@ -60,8 +60,8 @@ L3_3 = Exercise(
     statement=(
         "W4A16 made a chat server's decode much faster, and now it is proposed for another one: {prompts} prompts of "
         "{length} tokens at once, {tokens} tokens in a pass, and hardly any output. The model has {billions} billion "
-        "weights in FP16. The GPU, an {gpu}, reads {bandwidth_tb} TB/s and computes {fp16_tflops} TFLOP/s in 16 bits, "
-        "{int8_tops} in INT8. Count the weights alone, 4 bits each in W4A16, and take the peaks as they stand. In "
+        "weights in FP16. The GPU, an {gpu}, reads {bandwidth_tb} TB/s and computes {fp16_tflops} TFLOP/s in 16 bits and "
+        "{int8_tops} TOP/s in INT8. Count the weights alone, 4 bits each in W4A16, and take the peaks as they stand. In "
         "milliseconds:"
     ),
     parts=(

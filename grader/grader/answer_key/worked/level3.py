@@ -6,7 +6,7 @@ from llmserving import GB, weight_bytes
 from llmserving.exercises.draws import Numbers
 
 from grader.answer_key.key import Answers
-from grader.answer_key.worked.steps import Steps, StepsOf, written
+from grader.answer_key.worked.steps import Steps, StepsOf, ungrouped, written
 
 
 def _blocks(n: Numbers, a: Answers, answer: str) -> str:
@@ -84,12 +84,12 @@ STEPS_HERE: StepsOf = {
         "read_ms": _read,
         "saved_ms": lambda n, a, answer: (
             "4 bits in place of 16 leave a quarter of the reading, so three quarters are saved: "
-            f"{written(a['read_ms'])} ms × 3 / 4 = {answer}"
+            f"{ungrouped(a['read_ms'])} ms × 3 / 4 = {answer}"
         ),
         "compute_ms": _multiply,
         "w8a8_ms": lambda n, a, answer: (
             "As many products, at the peak of INT8: "
-            f"{written(a['compute_ms'])} ms × {written(n['fp16_tflops'])} / {written(n['int8_tops'])} = {answer}"
+            f"{ungrouped(a['compute_ms'])} ms × {written(n['fp16_tflops'])} / {written(n['int8_tops'])} = {answer}"
         ),
     },
 }

@@ -24,8 +24,13 @@ def written(number: float) -> str:
     return format_number(number, _FIGURES)
 
 
+def ungrouped(number: float) -> str:
+    """As `written`, with thousands not grouped: how an answer stands that is not whole, where a comma could be a decimal one."""
+    return written(number).replace(",", "")
+
+
 def written_answer(part: Part, number: float) -> str:
     """The right answer in bold, as a learner could hand it in: thousands are grouped where a comma cannot be a decimal one."""
     unit = f" {part.unit}" if part.unit else ""
     whole = part.unit == "bytes" or part.quantity in ("count", "integer")
-    return f"**{written(number) if whole else written(number).replace(',', '')}{unit}**"
+    return f"**{written(number) if whole else ungrouped(number)}{unit}**"
