@@ -70,6 +70,15 @@ def test_an_outlier_hurts_its_own_group_alone() -> None:
     assert steps[-1] > 10 * steps[-2]
 
 
+def test_the_words_count_the_weights_that_come_back_as_0() -> None:
+    explorer = outlier_explorer(outlier=50.0, group_size=32)
+    whole, grouped = (int((made.dequantize() == 0).sum()) for made in (explorer.whole, explorer.grouped))
+    assert whole > grouped > 0
+    assert explorer.sentence.endswith(
+        f"Of 256 weights, {whole} come back as 0 in the first case and {grouped} in the second."
+    )
+
+
 def test_without_an_outlier_groups_gain_little() -> None:
     row = row_with_outlier(1.0)
     assert np.abs(row).argmax() == np.abs(row_with_outlier(9.0)).argmax() or np.abs(row).max() < 0.3

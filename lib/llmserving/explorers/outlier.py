@@ -61,7 +61,8 @@ class OutlierExplorer(LiveExplorer):
                  for made in (self.whole, self.grouped)]  # fmt: skip
         sentence = (
             f"Mean error {short(errors[0])} with one scale for the row, {short(errors[1])} with one a group of "
-            f"{value['group_size']}. On the code of 0 fall {zeros[0]} and {zeros[1]} of {COLUMNS} weights."
+            f"{value['group_size']}. Of {COLUMNS} weights, {zeros[0]} come back as 0 in the first case and {zeros[1]} in "
+            "the second."
         )
         figure = group_steps(self.grouped.scale, self.whole.scale)
         return View(
