@@ -123,7 +123,7 @@ def test_a_call_without_a_result_is_told_why(body: str, diagnosis: str, said: st
 def test_text_in_the_place_of_a_number_is_told_as_text() -> None:
     expression = RIGHT.removeprefix("    return ")
     part = verdict_on(f"    return f'{{{expression}}} bytes'")
-    assert part.score == 0
+    assert (part.score, part.diagnoses) == (0, ("text_for_a_number",)), "so that no hint on the formula follows"
     assert part.message.endswith(
         " gave `'524288 bytes'`: text where a number belongs. Return the number itself, without quotes or a unit."
     )

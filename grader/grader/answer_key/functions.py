@@ -23,7 +23,7 @@ from llmserving.exercises.verdict import PartVerdict
 from grader.answer_key.code_verdict import explaining, library_verdict, verdict_by_groups
 from grader.answer_key.lab_keys import FunctionKey
 
-STOPPED, CHANGES_ARGUMENTS = "stopped", "changes_arguments"
+STOPPED, CHANGES_ARGUMENTS, TEXT = "stopped", "changes_arguments", "text_for_a_number"
 
 
 def grade_function(part: Part, key: FunctionKey, answer: Mapping[str, Any], probes: Sequence[Probe]) -> PartVerdict:
@@ -108,7 +108,7 @@ def _others(
     probes: Sequence[Probe],
     named: Any,
 ) -> dict[str, str]:
-    """What no name says: the first call that stopped, the first that changed its arguments, else the first that is off."""
+    """What no name says: the first call that stopped, that changed its arguments or gave text for a number, else that is off."""
     told: dict[str, str] = {}
     for index in failing:
         given, call = probes[index].given, calls[index]
@@ -117,6 +117,11 @@ def _others(
             told.setdefault(STOPPED, stopped)
         elif changed := changed_fault(part, given, call):
             told.setdefault(CHANGES_ARGUMENTS, changed)
+        elif _text_for_a_number(expected[index].get("returned"), call.get("returned")):
+            got = f"{call_words(part, given)} gave {shown_result(call['returned'])}"
+            told.setdefault(
+                TEXT, f"{got}: text where a number belongs. Return the number itself, without quotes or a unit."
+            )
     if failing and not told and not named:
         told[""] = _off(part, failing[0], expected, calls, probes)
     return told
@@ -132,8 +137,6 @@ def _off(part: Part, index: int, expected: Sequence[Any], calls: Sequence[Any], 
     got = shown_result(calls[index]["returned"])
     if isinstance(due["returned"], list) and not isinstance(calls[index]["returned"], list):
         return f"{call} gave {got}, which is one value. Return {len(due['returned'])} values together, in order."
-    if _text_for_a_number(due["returned"], calls[index]["returned"]):
-        return f"{call} gave {got}: text where a number belongs. Return the number itself, without quotes or a unit."
     if index < len(part.probes):
         return f"{call} {beside_what_is_right(calls[index]['returned'], due['returned'])}."
     return f"{call} gave {got}, which is not right; due is {_kind(due['returned'])}."
