@@ -120,8 +120,11 @@ def test_a_fraction_as_text_is_the_number_that_it_stands_for(raw: str, number: f
         ("1e300/1e-300", "too large to be an answer"),
         ("9" * 300 + "/1e-9", "too large to be an answer"),
         ("1/2,500", "its comma can be read in two ways"),
-        ("1/2/3", "is the calculation '1/2/3' as text. Write it without quotes, with * for times and ** for powers"),
-        ("2*3", "is the calculation '2*3' as text"),
+        (
+            "1/2/3",
+            "is the calculation '1/2/3' as text. Write it without quotes, with `*` for times and `**` for powers",
+        ),
+        ("2*3", "is the calculation '`2*3`' as text"),
         ("2^30", "is the calculation '2^30' as text"),
         ("2³⁰", "is the calculation '2³⁰' as text"),
         ("1.07 x 10^9", "is the calculation '1.07 x 10^9' as text"),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import html
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from llmserving.exercises.markup import code_lines, marked, plain
 from llmserving.exercises.verdict import Verdict
 from llmserving.units import format_number
 
@@ -17,20 +16,12 @@ VERDICT_MIME = "application/vnd.llmserving.verdicts+json"
 
 # Signs and words say what the edge colour says; the colours hold 3:1 against JupyterLab's light and dark background.
 _EDGE = {"right": "#2e8b57", "partly": "#b8860b", "wrong": "#c2543b", "plain": "#5f7f9f"}
-# A star between spaces multiplies, inside what is emphasised too.
-_EMPHASIS = re.compile(r"\*(?! )((?:[^*]| \* )+?)(?<! )\*")
-
-CODE_FENCE = "```"
-
 _SIGN = {"right": "✓ ", "partly": "◐ ", "wrong": "✗ ", "plain": ""}
 
 
 @dataclass(frozen=True)
 class Card:
-    """A heading and paragraphs; `code` between backticks is set as code, **words** between stars as strong.
-
-    A paragraph between two lines of CODE_FENCE is lines of code, set as they are.
-    """
+    """A heading and paragraphs, in the marks of `markup`; what a learner typed goes in by `as_typed`."""
 
     heading: str
     tone: Tone
@@ -39,8 +30,8 @@ class Card:
 
     def text(self) -> str:
         lines = [
-            f"{_SIGN[self.tone]}{_plain(self.heading)}",
-            *(f"  {_plain(paragraph)}" for paragraph in self.paragraphs),
+            f"{_SIGN[self.tone]}{plain(self.heading)}",
+            *(f"  {plain(paragraph)}" for paragraph in self.paragraphs),
         ]
         widths = (
             [max(len(row[column]) for row in self.table) for column in range(len(self.table[0]))] if self.table else []
@@ -51,10 +42,10 @@ class Card:
     def html(self) -> str:
         body = "".join(_block(paragraph) for paragraph in self.paragraphs)
         return (
-            f'<div role="group" aria-label="{html.escape(_plain(self.heading))}" style="border-left:4px solid '
+            f'<div role="group" aria-label="{html.escape(plain(self.heading))}" style="border-left:4px solid '
             f"{_EDGE[self.tone]};padding:.4em .9em;margin:.2em 0;max-width:60em;"
             'color:var(--jp-ui-font-color1,#1f2328);background:var(--jp-layout-color1,#fff)">'
-            f"<strong>{_SIGN[self.tone]}{_marked(self.heading)}</strong>{body}{_table(self.table)}</div>"
+            f"<strong>{_SIGN[self.tone]}{marked(self.heading)}</strong>{body}{_table(self.table)}</div>"
         )
 
 
@@ -108,53 +99,20 @@ def _plain_verdict(verdict: Verdict) -> dict[str, Any]:
 
 
 def _block(paragraph: str) -> str:
-    code = _code_lines(paragraph)
+    code = code_lines(paragraph)
     if code is None:
-        return f'<p style="margin:.35em 0 0">{_marked(paragraph)}</p>'
+        return f'<p style="margin:.35em 0 0">{marked(paragraph)}</p>'
     return f'<pre style="margin:.35em 0 0;white-space:pre-wrap">{html.escape(code)}</pre>'
-
-
-def _code_lines(paragraph: str) -> str | None:
-    """The code of a paragraph that is nothing else."""
-    is_code = paragraph.startswith(f"{CODE_FENCE}\n") and paragraph.endswith(f"\n{CODE_FENCE}")
-    return paragraph[len(CODE_FENCE) + 1 : -len(CODE_FENCE) - 1] if is_code else None
-
-
-def _marked(text: str) -> str:
-    def emphasised(prose: str) -> str:
-        strong = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", prose)
-        return _EMPHASIS.sub(r"<em>\1</em>", strong)
-
-    return _around_code(html.escape(text), emphasised, "<code>{}</code>").replace("\n", "<br>")
-
-
-def _plain(text: str) -> str:
-    code = _code_lines(text)
-    if code is not None:
-        return code.replace("\n", "\n  ")
-
-    def emphasised(prose: str) -> str:
-        return _EMPHASIS.sub(r"\1", prose.replace("`", "").replace("**", ""))
-
-    return _around_code(text, emphasised, "{}").replace("\n", "\n  ")
-
-
-def _around_code(text: str, change: Callable[[str], str], code: str) -> str:
-    """`text` with its prose changed and each `span` of code set in `code`; in code a star multiplies, whatever is beside it."""
-    text = text.replace("\0", "")
-    spans = iter(re.findall(r"`([^`]+)`", text))
-    changed = change(re.sub(r"`[^`]+`", "\0", text))
-    return re.sub("\0", lambda _: code.format(next(spans)), changed)
 
 
 def _table(rows: tuple[tuple[str, ...], ...]) -> str:
     if not rows:
         return ""
     head, *body = rows
-    cells = "".join(f'<th scope="col" style="text-align:left">{_marked(cell)}</th>' for cell in head)
+    cells = "".join(f'<th scope="col" style="text-align:left">{marked(cell)}</th>' for cell in head)
     lines = "".join(
-        f'<tr><th scope="row" style="text-align:left">{_marked(first)}</th>'
-        + "".join(f'<td style="text-align:left">{_marked(cell)}</td>' for cell in rest)
+        f'<tr><th scope="row" style="text-align:left">{marked(first)}</th>'
+        + "".join(f'<td style="text-align:left">{marked(cell)}</td>' for cell in rest)
         + "</tr>"
         for first, *rest in body
     )

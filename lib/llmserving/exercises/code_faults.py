@@ -12,6 +12,7 @@ from typing import Any
 
 from llmserving.exercises.exercise import CODE_KINDS, Part
 from llmserving.exercises.faults import Data, printable, shorten
+from llmserving.exercises.markup import as_typed, code
 
 MOST_WORDS = 160
 
@@ -25,7 +26,7 @@ _MADE_LATER = {
 def call_words(part: Part, given: Mapping[str, Any]) -> str:
     """The call as it is written: f(layers=2, heads=8)."""
     words = f"{part.variable}({', '.join(f'{name}={_shown(value)}' for name, value in given.items())})"
-    return f"`{words if len(words) <= MOST_WORDS else words[: MOST_WORDS - 1] + '…'}`"
+    return code(words if len(words) <= MOST_WORDS else words[: MOST_WORDS - 1] + "…")
 
 
 def library_fault(part: Part, data: Mapping[str, Any]) -> str | None:
@@ -45,6 +46,7 @@ def outcome_fault(part: Part, given: Mapping[str, Any], outcome: Data) -> str | 
     raised = outcome.get("raised")
     if isinstance(raised, Mapping):
         kind, said, where = (printable(str(raised.get(name, ""))) for name in ("type", "said", "where"))
+        said = as_typed(said)
         if kind == "NotImplementedError":
             return f"{call} is not written yet{': ' if said else ''}{said}."
         return code_line(f"{call} stopped with {kind}{f': {said}' if said else ''}{where}.")
@@ -84,12 +86,12 @@ def fault_without_key(part: Part, data: Mapping[str, Any]) -> str | None:
 def code_line(sentence: str) -> str:
     """The sentence with the line of the learner's that it ends in, if there is one, set as code."""
     told = re.fullmatch(r"(.*, line \d+: )(.+?)(\.?)", sentence)
-    return f"{told[1]}`{told[2].replace('`', ' ')}`{told[3]}" if told else sentence
+    return f"{told[1]}{code(told[2])}{told[3]}" if told else sentence
 
 
 def shown_result(value: Any) -> str:
     """A result as a learner would write it, shortened."""
-    return f"`{shorten(_shown(value))}`"
+    return code(shorten(_shown(value)))
 
 
 def beside_what_is_right(got: Any, due: Any) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 from llmserving.exercises import reading
 from llmserving.exercises.catalogue import exercise_named
 from llmserving.exercises.exercise import CODE_KINDS, Exercise, Part
-from llmserving.exercises.faults import Data
+from llmserving.exercises.faults import Data, shorten
+from llmserving.exercises.markup import as_typed
 from llmserving.exercises.read_code import Inputs, probe_inputs
 from llmserving.exercises.read_recording import read_measurement
 
@@ -33,7 +34,7 @@ def data_of_answer(exercise_id: str, answer: Any, inputs: Any = None) -> dict[st
     tried_on = _inputs(exercise, inputs)
     names = [part.name for part in exercise.parts]
     if isinstance(answer, Mapping):
-        unknown = [str(name) for name in answer if name not in names]
+        unknown = [as_typed(shorten(str(name))) for name in answer if name not in names]
         if unknown:
             raise ValueError(f"{exercise_id} has no part {', '.join(unknown)}; its parts are {', '.join(names)}")
         answers = dict(answer)

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 from llmserving.arguments import shown
 from llmserving.exercises.asking import Refused
 from llmserving.exercises.card import Card, Shown
+from llmserving.exercises.markup import as_typed
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,7 +50,7 @@ def _misfit(form: inspect.Signature, given: tuple[Any, ...], named: Mapping[str,
         if twice := next((name for name in places[: len(given)] if name in named), None):
             return f"got {twice} twice"
         if "too many positional" in str(error):
-            return f"got {shown(given[len(places)])}, which is one too many"
+            return f"got {as_typed(shown(given[len(places)]))}, which is one too many"
         by_name = [one.name for one in form.parameters.values() if one.kind is one.KEYWORD_ONLY]
         return f"has no argument {next(name for name in named if name not in (*places, *by_name))}"
     return None

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from llmserving.exercises.exercise import LAB_KINDS, Part
+from llmserving.exercises.markup import as_typed
 from llmserving.exercises.verdict import PartVerdict, State
 
 Data = dict[str, Any]
@@ -34,7 +35,7 @@ _SENTENCES = {
     "container": "`{variable}` is a {type} of {length}. Set it to {wanted}.",
     "type": "`{variable}` is of type {type}. Set it to {wanted}.",
     "text": "`{variable}` is the text '{written}', which does not start with a number. Set it to {wanted}.",
-    "calculation": "`{variable}` is the calculation '{written}' as text. Write it without quotes, with * for times and ** "
+    "calculation": "`{variable}` is the calculation '{written}' as text. Write it without quotes, with `*` for times and `**` "
     "for powers, and Python works it out.",
     "comma_in_code": "`{variable}` is {written}, two numbers to Python. If that is a decimal comma, write a point: {point}.",
     "comma": "`{variable}` is '{written}', and its comma can be read in two ways. Write a point before decimals and no "
@@ -85,7 +86,9 @@ def fault_verdict(part: Part, data: Mapping[str, Any]) -> PartVerdict:
 
 
 def fault_sentence(part: Part, data: Mapping[str, Any]) -> str:
-    details = _Details({key: value[:QUOTED_LIMIT] for key, value in data.items() if isinstance(value, str)})
+    quoted = {key: value[:QUOTED_LIMIT] for key, value in data.items() if isinstance(value, str)}
+    # Why a recording is off is a sentence of the course, with marks of its own.
+    details = _Details({key: value if key in ("why", "other") else as_typed(value) for key, value in quoted.items()})
     details["variable"] = part.variable
     details["wanted"] = wanted(part)
     details["thing"] = {"bytes": "size", "real": "answer", None: "answer"}.get(part.quantity, part.quantity or "answer")

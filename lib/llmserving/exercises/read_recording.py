@@ -7,6 +7,7 @@ from typing import Any
 
 from llmserving.exercises.exercise import Field, Part
 from llmserving.exercises.faults import Data, fault, shorten, type_name
+from llmserving.exercises.markup import as_typed
 from llmserving.exercises.plain_values import MOST_ITEMS, NotPlainError, TooLargeError, plain
 from llmserving.exercises.recordings import UnreadableRecordings, recordings
 from llmserving.units import format_number
@@ -60,7 +61,7 @@ def checked_fields(part: Part, given: Mapping[str, Any]) -> tuple[Data, list[str
             off.append(why)
         else:
             kept[field.name] = numbers if field.samples > 1 else numbers[0]
-    unknown = [shorten(name) for name in given if name not in {field.name for field in part.fields}]
+    unknown = [as_typed(shorten(name)) for name in given if name not in {field.name for field in part.fields}]
     if unknown:
         names = ", ".join(field.name for field in part.fields)
         off.append(f"{', '.join(unknown[:3])} is not asked for; asked are {names}.")

@@ -13,6 +13,7 @@ from llmserving.exercises.catalogue import EXERCISES
 from llmserving.exercises.course import LEVELS, Level
 from llmserving.exercises.draws import seeded
 from llmserving.exercises.exercise import Exercise
+from llmserving.exercises.markup import as_typed
 from llmserving.exercises.practice import NO_PRACTICE, practice_card
 from llmserving.exercises.progress import Progress
 from llmserving.exercises.verdict import Verdict
@@ -86,7 +87,7 @@ def _level_named(name: Any) -> Level | None:
     levels = {level.name: level for level in LEVELS}
     meant = name.strip().upper()
     if meant not in levels:
-        raise Refused(f"there is no level {name!r}; there is {', '.join(levels)}")
+        raise Refused(f"there is no level {as_typed(repr(name))}; there is {', '.join(levels)}")
     return levels[meant]
 
 

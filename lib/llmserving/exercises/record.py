@@ -10,6 +10,7 @@ from llmserving.exercises.catalogue import EXERCISES
 from llmserving.exercises.course_call import course_call
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.faults import shorten, type_name
+from llmserving.exercises.markup import as_typed
 from llmserving.exercises.read_recording import checked_fields
 from llmserving.exercises.recordings import keep
 from llmserving.units import format_number
@@ -43,7 +44,7 @@ def _part_named(name: Any) -> Part | str:
     if not isinstance(name, str):
         return f"A recording is named by text, such as record({min(parts)!r}, ...), but got {type_name(name)}."
     near = difflib.get_close_matches(name, parts, n=3, cutoff=0.4) or sorted(parts)
-    return f"No exercise asks for a recording named '{shorten(name)}'" + (
+    return f"No exercise asks for a recording named '{as_typed(shorten(name))}'" + (
         f"; did you mean {', '.join(near)}?" if near else "."
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from llmserving.arguments import shown
 from llmserving.exercises.draws import DEFAULT_LEARNER
+from llmserving.exercises.markup import as_typed
 
 RECORDS_FOLDER = ".llmserving"
 LEARNER_FILE = "learner.json"
@@ -34,7 +35,7 @@ def valid_learner(learner: Any) -> str:
         if 1 <= len(name) <= _LEARNER_LENGTH and _begins_id(name[0]) and all(map(_may_be_in_id, name)):
             return name
     raise ValueError(
-        f"a learner id is 1 to 64 letters, digits or . _ @ + - and starts with a letter or digit, but got {shown(learner)}"
+        f"a learner id is 1 to 64 letters, digits or . _ @ + - and starts with a letter or digit, but got {as_typed(shown(learner))}"
     )
 
 

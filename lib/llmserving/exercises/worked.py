@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llmserving.exercises.card import CODE_FENCE, Card
+from llmserving.exercises.card import Card
 from llmserving.exercises.exercise import Exercise
+from llmserving.exercises.markup import CODE_FENCE
 
 _CODE = re.compile(rf"\n?({CODE_FENCE}\n.*?\n{CODE_FENCE})\n?", re.DOTALL)
 
