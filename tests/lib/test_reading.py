@@ -76,7 +76,27 @@ def test_whole_bytes_may_be_grouped(raw: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", ["4x", "4 times", "4×", "4-fold", "x4", "× 4", "4:1", "4 : 1", "4 times fewer", "4,0", "4", 4]
+    "raw",
+    [
+        "4x",
+        "4 times",
+        "4×",
+        "4-fold",
+        "x4",
+        "× 4",
+        "4:1",
+        "4 : 1",
+        "4 times fewer",
+        "4,0",
+        "4",
+        4,
+        "4 times larger",
+        "4 times as large",
+        "4 times as large as",
+        "4 Times more",
+        "4 x smaller",
+        "4-fold less",
+    ],
 )
 def test_a_ratio_may_say_times(raw: Any) -> None:
     assert read(raw, "L2_3_shrink", "L2.3")["number"] == 4
@@ -147,6 +167,11 @@ def test_what_is_no_fraction_is_told_why(raw: str, said: str) -> None:
         ("12.75 us", "µs"),
         ("12.75 µs", "µs"),
         ("12.75 μs", "µs"),
+        ("12.75 msec", "ms"),
+        ("12.75 msecs", "ms"),
+        ("12.75 usec", "µs"),
+        ("12.75 μsec", "µs"),
+        ("12.75 nsec", "ns"),
     ],
 )
 def test_a_time_may_be_in_any_unit_of_time(raw: str, unit: str) -> None:
@@ -165,10 +190,20 @@ RIDGE, RATE, KNEE = ("LAB4_2_ridge", "LAB4.2"), ("LAB4_2_rate", "LAB4.2"), ("LAB
         ("295 flops / byte", RIDGE),
         ("295 FLOP per byte", RIDGE),
         ("295 FLOPs a byte", RIDGE),
+        ("295 FLOP/B", RIDGE),
+        ("295 ops/byte", RIDGE),
+        ("295 operations per byte", RIDGE),
+        ("295/byte", RIDGE),
         ("295 tokens/s", RATE),
+        ("295 tok/s", RATE),
+        ("295 toks/sec", RATE),
+        ("295/s", RATE),
+        ("295 / s", RATE),
+        ("295 per second", RATE),
         ("295 tokens per second", RATE),
         ("295 token/sec", RATE),
         ("295 requests", KNEE),
+        ("295 reqs", KNEE),
         ("295 request", KNEE),
     ],
 )
@@ -178,10 +213,91 @@ def test_a_rate_may_name_its_unit_as_people_write_it(raw: str, place: tuple[str,
 
 
 @pytest.mark.parametrize(
-    ("raw", "place"), [("295 byte/FLOP", RIDGE), ("295 FLOP", RIDGE), ("295 FLOP/s", RIDGE), ("295 tokens/ms", RATE)]
+    ("raw", "place"),
+    [
+        ("295 byte/FLOP", RIDGE),
+        ("295 FLOP", RIDGE),
+        ("295 FLOP/s", RIDGE),
+        ("295 tokens/ms", RATE),
+        ("295 /ms", RATE),
+        ("295 tok", RATE),
+        ("295 /s", RIDGE),
+    ],
 )
 def test_a_rate_of_something_else_does_not_fit(raw: str, place: tuple[str, str]) -> None:
     assert f"carries the unit '{raw[4:]}', which does not fit" in sentence(raw, *place)
+
+
+@pytest.mark.parametrize(
+    ("raw", "number", "unit", "place"),
+    [
+        ("1.073.741.824 bytes", GiB, "bytes", ("EC8_kv_bytes", "EC8")),
+        ("1.073.741.824", GiB, None, ("EC8_kv_bytes", "EC8")),
+        ("-1.000.000,5", -1_000_000.5, None, STEP),
+        ("1.07 GB,", 1.07, "GB", ("L2_1_kv_gb", "L2.1")),
+        ("1.000,5 GB", 1000.5, "GB", ("L2_1_kv_gb", "L2.1")),
+        ("1,000.5 GB", 1000.5, "GB", ("L2_1_kv_gb", "L2.1")),
+        ("1.073 GB", 1.073, "GB", ("L2_1_kv_gb", "L2.1")),
+        ("±0.05", 0.05, None, STEP),
+        ("+/-0.05", 0.05, None, STEP),
+        ("± 0,05", 0.05, None, STEP),
+        ("+0.05", 0.05, None, STEP),
+        ("-0.05", -0.05, None, STEP),
+    ],
+)
+def test_points_and_signs_are_read_as_people_write_them(
+    raw: str, number: float, unit: str | None, place: tuple[str, str]
+) -> None:
+    found = read(raw, *place)
+    assert (found["kind"], found["number"], found["unit"], found["written"]) == ("value", number, unit, raw)
+
+
+@pytest.mark.parametrize(
+    "raw", ["1,07-1,08", "1.07 to 1.08", "1.5.2", "26 13", "1 GB - 2 GB", "1.07 ± 0.01 GB", "2, 3"]
+)
+def test_what_holds_more_than_one_number_is_told_so_whole(raw: str) -> None:
+    assert f"is '{raw}', which reads as more than one number. Set it to one number in GB" in sentence(raw)
+
+
+@pytest.mark.parametrize("raw", ["x", "~", "±", "×", "≈ "])
+def test_a_sign_without_a_number_is_quoted(raw: str) -> None:
+    assert f"is the text '{raw.strip()}', which does not start with a number" in sentence(raw, "L2_3_shrink", "L2.3")
+
+
+BYTES, REQUESTS, SIZE, SHRINK = (
+    ("EC8_kv_bytes", "EC8"),
+    ("L2_2_requests", "L2.2"),
+    ("L2_1_kv_gb", "L2.1"),
+    ("SC3", "SC3"),
+)
+GROUPS, DECIMALS = "If a comma groups thousands, leave it out: ", "If that is a decimal comma, write a point: "
+EITHER = " If it groups thousands, leave it out: "
+
+
+@pytest.mark.parametrize(
+    ("raw", "place", "said"),
+    [
+        ((524, 288), BYTES, f"is 524, 288, two numbers to Python. {GROUPS}524288."),
+        ((16, 0), REQUESTS, f"is 16, 0, two numbers to Python. {GROUPS}16000."),
+        ((1, 500, 0), BYTES, f"is 1, 500, 0, three numbers to Python. {GROUPS}1500000."),
+        ((1, 500, 0, 0), SIZE, f"four numbers to Python. {GROUPS}1500000000."),
+        ((16, 0), SHRINK, f"{DECIMALS}16.0.{EITHER}16000."),
+        ((16, 125), SHRINK, f"{DECIMALS}16.125.{EITHER}16125."),
+        ((1, 273), SIZE, f"{DECIMALS}1.273.{EITHER}1273."),
+        ((-1, 273), SIZE, f"{DECIMALS}-1.273.{EITHER}-1273."),
+        ((16, 12), REQUESTS, f"is 16, 12, two numbers to Python. {DECIMALS}16.12."),
+        ((1073, 741), SIZE, f"is 1073, 741, two numbers to Python. {DECIMALS}1073.741."),
+    ],
+)
+def test_a_comma_in_code_is_told_what_it_may_have_meant(
+    raw: tuple[int, ...], place: tuple[str, str], said: str
+) -> None:
+    assert sentence(raw, *place).endswith(said)
+
+
+@pytest.mark.parametrize("raw", [(1, 2, 3), (6, -5), (1.5, 2), (1,)])
+def test_other_tuples_are_tuples(raw: tuple[Any, ...]) -> None:
+    assert f"is a tuple of {len(raw)}. Set it to one number in GB" in sentence(raw)
 
 
 def test_another_unit_than_one_of_time_is_told_the_unit_that_is_asked() -> None:

@@ -83,7 +83,8 @@ def unknown_id(name: object) -> str:
     known = [*EXERCISES, *(group for group in GROUPS if group not in EXERCISES)]
     if not isinstance(name, str):
         return f"an exercise is named by text such as 'L2.1', but got {as_typed(repr(name))}"
+    none = f"there is no exercise {as_typed(repr(name))}"
     near = difflib.get_close_matches(name.upper(), known, n=3, cutoff=0.4)
     if not near:
-        return f"there is no exercise {as_typed(repr(name))}; ids are such as L2.1, TF3, or L1.cache for a group; status() lists them all"
-    return f"there is no exercise {as_typed(repr(name))}; did you mean {', '.join(near)}?"
+        return f"{none}; ids are such as L2.1, TF3, or L1.cache for a group; status() lists them all"
+    return f"{none}; did you mean {', '.join(near)}?"

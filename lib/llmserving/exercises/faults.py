@@ -38,6 +38,11 @@ _SENTENCES = {
     "calculation": "`{variable}` is the calculation '{written}' as text. Write it without quotes, with `*` for times and `**` "
     "for powers, and Python works it out.",
     "comma_in_code": "`{variable}` is {written}, two numbers to Python. If that is a decimal comma, write a point: {point}.",
+    "commas_that_group": "`{variable}` is {written}, {many} numbers to Python. If a comma groups thousands, leave it out: "
+    "{whole}.",
+    "comma_of_two_kinds": "`{variable}` is {written}, two numbers to Python. If that is a decimal comma, write a point: "
+    "{point}. If it groups thousands, leave it out: {whole}.",
+    "several": "`{variable}` is '{written}', which reads as more than one number. Set it to {wanted}.",
     "comma": "`{variable}` is '{written}', and its comma can be read in two ways. Write a point before decimals and no "
     "comma: 1.07 or 1073.",
     "bits": "`{variable}` carries the unit {unit}, which reads as bits. A byte is a capital B: write {wanted}.",

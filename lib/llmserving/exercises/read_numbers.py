@@ -10,26 +10,18 @@ from typing import Any
 
 from llmserving.exercises.exercise import Part
 from llmserving.exercises.faults import Data, fault, shorten, type_name
-from llmserving.units import BYTES_PER_UNIT, NANOSECONDS_PER_UNIT
+from llmserving.exercises.read_units import names_what_is_counted, read_unit
 
-_DIGITS = r"([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+_DIGITS = r"([+-]?(?:\d(?:[\d_,]*[\d_])?\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 _NUMBER = re.compile(rf"{_DIGITS}(?:\s*/\s*{_DIGITS})?\s*(.*)", re.DOTALL)
 _CALCULATION = re.compile(r"(?:[*/+^·×⋅]+|x(?=\s*\d))\s*[\d.(].*|[⁰¹²³⁴-⁹].*", re.DOTALL)
 _NONE = re.compile(r"(?:none|zero|no)\b\s*(.*)", re.IGNORECASE)
-_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3}){2,}(\.\d+)?")
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:(?:,\d{3}){2,}(?:\.\d+)?|,\d{3}\.\d+)")
+_GROUPED_BY_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:\.\d{3}){2,}(?:,\d+)?|\.\d{3},\d+)(?![\d.,])")
 _DECIMAL_COMMA = re.compile(r"[+-]?(?:0,\d+|\d+,(?!\d{3}(?!\d))\d+)(?:[eE][+-]?\d+)?")  # no thousands are grouped so
 _SPACE_IN_NUMBER = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}(?!\d))")
-_LONG_NAMES = {
-    "kilobyte": "KB", "megabyte": "MB", "gigabyte": "GB", "terabyte": "TB",
-    "kibibyte": "KiB", "mebibyte": "MiB", "gibibyte": "GiB", "tebibyte": "TiB", "byte": "bytes", "b": "bytes",
-}  # fmt: skip
-_UNIT_NAMED = {unit.lower(): unit for unit in BYTES_PER_UNIT} | _LONG_NAMES
-_PER_CENT = {"%", "percent", "per cent"}
-_TIMES = {"x", "×", "times", "fold", "-fold", ":1", ": 1", "times fewer", "times less"}
-_TIME_UNIT_NAMED = {name: unit for unit in NANOSECONDS_PER_UNIT for name in (unit, unit.replace("µ", "μ"))} | {
-    "us": "µs", "sec": "s", "second": "s", "millisecond": "ms", "microsecond": "µs", "nanosecond": "ns",
-}  # fmt: skip
-_BIT_UNITS = re.compile(r"[kKmMgGtT]?i?(b|[bB]its?)")
+_MANY = {2: "two", 3: "three", 4: "four"}
+_BEFORE_A_NUMBER = re.compile(r"(?:\+/?-(?=\s*[\d.])|[~≈=±]|\s)+")
 
 
 def read_number(part: Part, raw: Any) -> Data:
@@ -41,7 +33,7 @@ def read_number(part: Part, raw: Any) -> Data:
     if isinstance(scalar, complex) and not isinstance(scalar, numbers.Real):
         return fault("type", type="complex")
     if not isinstance(scalar, (numbers.Real, Decimal)):
-        return _fault_of_container(raw)
+        return _fault_of_container(part, raw)
     return _value(scalar, None, _written(scalar))
 
 
@@ -63,15 +55,30 @@ def as_scalar(raw: Any) -> Any:
     return raw
 
 
-def _fault_of_container(raw: Any) -> Data:
+def _fault_of_container(part: Part, raw: Any) -> Data:
     shape = getattr(raw, "shape", None)
     if shape is not None and not callable(shape):
         return fault("array", shape=str(tuple(shape)))
-    if isinstance(raw, tuple) and len(raw) == 2 and all(type(item) is int for item in raw):
-        return fault("comma_in_code", written=f"{raw[0]}, {raw[1]}", point=f"{raw[0]}.{abs(raw[1])}")
+    if isinstance(raw, tuple) and (commas := _fault_of_commas(part, raw)):
+        return commas
     if isinstance(raw, (list, tuple, set, dict)):
         return fault("container", type=type(raw).__name__, length=str(len(raw)))
     return fault("type", type=type(raw).__name__)
+
+
+def _fault_of_commas(part: Part, raw: tuple[Any, ...]) -> Data | None:
+    """What a number with commas in it is to Python, such as 524,288 or 6,5; None for what is no such tuple."""
+    if len(raw) < 2 or not all(type(item) is int for item in raw) or any(item < 0 for item in raw[1:]):
+        return None
+    # Python has no 016, so three digits after a comma are 000, which it makes 0, or begin with another digit than 0.
+    groups = abs(raw[0]) < 1000 and all(item == 0 or 100 <= item < 1000 for item in raw[1:])
+    written, whole = ", ".join(map(str, raw)), "".join((str(raw[0]), *(f"{item:03}" for item in raw[1:])))
+    if groups and (len(raw) > 2 or _is_whole(part)):
+        return fault("commas_that_group", written=written, many=_MANY.get(len(raw), "several"), whole=whole)
+    if len(raw) > 2:
+        return None
+    point = f"{raw[0]}.{raw[1]}"
+    return fault("comma_of_two_kinds" if groups else "comma_in_code", written=written, point=point, whole=whole)
 
 
 def _value(number: Any, unit: str | None, written: str) -> Data:
@@ -88,17 +95,19 @@ def _value(number: Any, unit: str | None, written: str) -> Data:
 
 
 def _read_text(part: Part, raw: str) -> Data:
-    text = _SPACE_IN_NUMBER.sub("", raw.strip().lstrip("~≈=").rstrip(".").strip())
+    typed = raw.strip()
+    text = _BEFORE_A_NUMBER.sub("", typed, 1) if _BEFORE_A_NUMBER.match(typed) else typed
+    text = _GROUPED_BY_POINTS.sub(_with_a_point, _SPACE_IN_NUMBER.sub("", text.rstrip(".,").strip()))
     if part.quantity == "ratio":
         text = text.lstrip("xX×").lstrip()
     if text.lower() in ("nan", "inf", "-inf", "infinity"):
-        return _value(float(text), None, text)
+        return _value(float(text), None, typed)
     none = _NONE.fullmatch(text)
-    if none and part.quantity == "count" and _names_what_is_counted(part, none[1]):
-        return _value(0, None, text)
+    if none and part.quantity == "count" and names_what_is_counted(part, none[1]):
+        return _value(0, None, typed)
     match = _NUMBER.fullmatch(text)
     if match is None:
-        return fault("text", written=text)
+        return fault("text", written=typed)
     digits, below_the_line, suffix = match.groups()
     for each in (digits, below_the_line or ""):
         if "," in each and not any(
@@ -106,12 +115,18 @@ def _read_text(part: Part, raw: str) -> Data:
         ):
             return fault("comma", written=each)
     if _CALCULATION.fullmatch(suffix):
-        return fault("calculation", written=text)
+        return fault("calculation", written=typed)
     try:
         number = _number(digits) if below_the_line is None else _divided(_number(digits), _number(below_the_line))
     except ValueError:
-        return fault("text", written=text)
-    return _with_unit(part, number, suffix.strip(), text)
+        return fault("text", written=typed)
+    unit = read_unit(part, suffix.strip(), typed)
+    return unit if isinstance(unit, dict) else _value(number, unit, typed)
+
+
+def _with_a_point(grouped: re.Match[str]) -> str:
+    """1.073.741,5 as Python writes it."""
+    return grouped[0].replace(".", "").replace(",", ".")
 
 
 def _number(digits: str) -> int | float:
@@ -132,44 +147,11 @@ def _divided(above: float, below: float) -> float:
 
 def _grouped_whole(part: Part, digits: str, suffix: str) -> bool:
     """Whether this is a whole number such as "524,288", of bytes or a count, where no comma can stand before decimals."""
-    in_bytes = part.unit == "bytes" and suffix.strip().lower() in ("", "b", "byte", "bytes")
-    return (in_bytes or part.quantity in ("count", "integer")) and re.fullmatch(
-        r"[+-]?\d{1,3}(,\d{3})+", digits
-    ) is not None
+    in_bytes = suffix.strip().lower() in ("", "b", "byte", "bytes")
+    whole = _is_whole(part) and (in_bytes or part.quantity != "bytes")
+    return whole and re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+", digits) is not None
 
 
-def _with_unit(part: Part, number: int | float, suffix: str, text: str) -> Data:
-    if not suffix:
-        return _value(number, None, text)
-    if part.quantity == "bytes":
-        if _BIT_UNITS.fullmatch(suffix) and (suffix.lower() != suffix or "bit" in suffix.lower()):
-            return fault("bits", unit=suffix)
-        unit = _UNIT_NAMED.get(suffix.lower().removesuffix("s"))
-        return fault("unit", unit=suffix) if unit is None else _value(number, unit, text)
-    if part.quantity == "ratio" and suffix.lower() in _TIMES:
-        return _value(number, None, text)
-    if part.quantity == "fraction" and suffix.lower() in _PER_CENT:
-        return _value(number, "%", text)
-    if part.quantity == "real" and part.unit in NANOSECONDS_PER_UNIT:
-        unit = _TIME_UNIT_NAMED.get(suffix.lower()) or _TIME_UNIT_NAMED.get(suffix.lower().removesuffix("s"))
-        return fault("unit", unit=suffix) if unit is None else _value(number, unit, text)
-    if part.quantity == "real" and part.unit and _plain_unit(suffix) == _plain_unit(part.unit):
-        return _value(number, None, text)
-    if (part.quantity == "count" or (part.quantity, part.unit) == ("real", "tokens")) and _names_what_is_counted(
-        part, suffix
-    ):
-        return _value(number, None, text)
-    return fault("unit", unit=suffix)
-
-
-def _plain_unit(unit: str) -> tuple[str, ...]:
-    """The words of a unit, so that "FLOPs per byte" and "FLOP/byte" are one."""
-    words = (word.removesuffix("s") or "s" for word in re.split(r"\s*/\s*|\s+(?:per|a)\s+", unit.lower()))
-    return tuple("s" if word in ("sec", "second") else word for word in words)
-
-
-def _names_what_is_counted(part: Part, word: str) -> bool:
-    if not word or part.unit is None:
-        return not word
-    counted, named = part.unit.lower().rstrip("s"), word.lower().rstrip("s")
-    return named == counted or {named, counted} == {"slot", "token"}  # a slot is the place of one token
+def _is_whole(part: Part) -> bool:
+    """Whether a bare number is a whole one: of bytes, or a count."""
+    return part.unit == "bytes" or part.quantity in ("count", "integer")

@@ -35,7 +35,8 @@ def valid_learner(learner: Any) -> str:
         if 1 <= len(name) <= _LEARNER_LENGTH and _begins_id(name[0]) and all(map(_may_be_in_id, name)):
             return name
     raise ValueError(
-        f"a learner id is 1 to 64 letters, digits or . _ @ + - and starts with a letter or digit, but got {as_typed(shown(learner))}"
+        "a learner id is 1 to 64 letters, digits or . _ @ + - and starts with a letter or digit, but got "
+        f"{as_typed(shown(learner))}"
     )
 
 
