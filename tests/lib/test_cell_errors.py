@@ -1,4 +1,7 @@
-"""The stop button: where a learner's code was stopped is a sentence, wherever the course runs it, and nothing is recorded."""
+"""A comma in a number that Python refuses is told what to write.
+
+The stop button: where a learner's code was stopped is a sentence, wherever the course runs it, and nothing is recorded.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ def kernel(folder: Path) -> Any:
 
         def shown(source: str) -> list[str]:
             errors = errors_of(source)
-            assert {name for name, _ in errors} <= {"KeyboardInterrupt"}, "by which grading knows that it was stopped"
+            assert {name for name, _ in errors} <= {"KeyboardInterrupt", "SyntaxError"}, (
+                "by which grading knows why it stopped"
+            )
             return [text for _, text in errors]
 
         yield shown
@@ -110,3 +115,39 @@ def test_who_raises_the_stop_reads_python_s_own_words_and_a_check_tells_them(ker
 def test_a_loop_in_a_cell_of_the_learner_s_own_keeps_ipython_s_trace(kernel: Any) -> None:
     [shown] = kernel(f"{STOP}{HERE}")
     assert "Traceback" in shown
+
+
+ZERO = "numbers to Python, and none may begin with 0"
+POINT, GROUPS = "If that is a decimal comma, write a point", "If a comma groups thousands, leave it out"
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("L2_1_kv_gb = 1,07", [f"1,07 is 2 {ZERO} (line 1 of this cell).", f"{POINT}: 1.07."]),
+        (
+            "a = [3, 07.5]\nL2_1_kv_gb = '1,05' + 12,09  # 1,08",
+            [f"12,09 is 2 {ZERO} (line 2 of this cell).", f"{POINT}: 12.09."],
+        ),
+        ("kv = 1,073", [f"1,073 is 2 {ZERO} (line 1 of this cell).", f"{POINT}: 1.073.", f"{GROUPS}: 1073."]),
+        ("kv = 1,073,741,824", [f"1,073,741,824 is 4 {ZERO} (line 1 of this cell).", f"{GROUPS}: 1073741824."]),
+    ],
+)
+def test_a_comma_before_a_zero_is_told_what_to_write(written: str, said: list[str], kernel: Any) -> None:
+    assert kernel("from llmserving import check") == []
+    assert kernel(written) == ["\n".join(said)]
+
+
+@pytest.mark.parametrize("written", ["x = 007", "x = 3, 07", "x = f(1,07,5)"])
+def test_another_zero_that_python_refuses_keeps_python_s_own_words(written: str, kernel: Any) -> None:
+    kernel("from llmserving import check")
+    [shown] = kernel(written)
+    assert "leading zeros in decimal integer literals are not permitted" in shown
+    assert "compilerop" not in shown, "and nothing of IPython's inside"
+
+
+def test_a_syntax_error_of_code_that_runs_keeps_its_trace(kernel: Any) -> None:
+    kernel("from llmserving import check")
+    [shown] = kernel("def mine():\n    eval('1 +')\nmine()")
+    assert "mine()" in shown
+    assert "invalid syntax" in shown

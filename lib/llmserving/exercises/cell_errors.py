@@ -1,7 +1,9 @@
-"""What a cell that stopped shows in place of a traceback: of a name that is not set, and of the stop button."""
+"""What a cell that stopped shows in place of a traceback: of a name that is not set, of a comma in a number, and of the
+stop button."""
 
 from __future__ import annotations
 
+import re
 from types import TracebackType
 from typing import Any
 
@@ -14,7 +16,7 @@ def tell_cell_errors() -> None:
     """From now on in this notebook; elsewhere, and where errors are handled in another way already, nothing changes."""
     shell = session.shell()
     if session.in_notebook() and not shell.custom_exceptions:
-        shell.set_custom_exc((NameError, KeyboardInterrupt), _tell)
+        shell.set_custom_exc((NameError, SyntaxError, KeyboardInterrupt), _tell)
 
 
 def said_of_stop(trace: TracebackType | None) -> str | None:
@@ -37,13 +39,31 @@ def said_of_stop(trace: TracebackType | None) -> str | None:
 def _tell(
     shell: Any, kind: type[BaseException], error: BaseException, trace: Any, tb_offset: int | None = None
 ) -> list[str] | None:
-    said = said_of_stop(trace) if is_stop(error) else _said_of_name(kind, error, trace)
+    said = said_of_stop(trace) if is_stop(error) else _said_of_comma(kind, error) or _said_of_name(kind, error, trace)
     if said is None:
-        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        runs = trace is not None and trace.tb_frame.f_code.co_name == "run_code"  # else the cell could not be read
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=runs)
         return None
     lines = [said]
     shell._showtraceback(kind, error, lines)  # what IPython itself shows an error with
     return lines
+
+
+def _said_of_comma(kind: type[BaseException], error: Any) -> str | None:
+    """What to write for a number such as 1,07 or 1,073, which Python refuses for the 0 after its comma."""
+    if kind is not SyntaxError or not str(error.msg).startswith("leading zeros in decimal"):
+        return None
+    numbers = re.finditer(r"(?<![\w.])\d+(?:,\d+)+(?![\w.])", error.text or "")
+    written = next((one[0] for one in numbers if one.start() < (error.offset or 0) <= one.end()), "")
+    whole, *rest = written.split(",")
+    point = f"If that is a decimal comma, write a point: {whole}.{rest[0]}" if len(rest) == 1 else ""
+    groups = len(whole) <= 3 and all(len(group) == 3 for group in rest)
+    bare = f"If a comma groups thousands, leave it out: {whole}{''.join(rest)}" if rest and groups else ""
+    if not point and not bare:
+        return None
+    told = "\n".join(f"{line}." for line in (point, bare) if line)
+    where = f"(line {error.lineno} of this cell)"
+    return f"{written} is {len(rest) + 1} numbers to Python, and none may begin with 0 {where}.\n{told}"
 
 
 def _said_of_name(kind: type[BaseException], error: Any, trace: TracebackType) -> str | None:
