@@ -14,9 +14,9 @@ from grader.answer_key.rubrics import RUBRICS
 from grader.answer_key.worked.solution import STEPS
 from grader.selftest.as_run import run_cell
 from llmserving.exercises import EXERCISES
-from llmserving.exercises.card import CODE_FENCE
 from llmserving.exercises.draws import DEFAULT_LEARNER
 from llmserving.exercises.exercise import CODE_KINDS
+from llmserving.exercises.markup import CODE_FENCE
 from llmserving.exercises.verdict import Verdict
 from llmserving.exercises.worked import worked_card
 

@@ -42,7 +42,7 @@ def shown(card: Card) -> tuple[str, str]:
         lambda typed: check(typed),
         lambda typed: hint(f"L2.{typed}"),
         lambda typed: another([typed]),
-        lambda typed: hint("L2.1", typed),
+        lambda typed: hint("L2.1", typed),  # type: ignore[call-arg]
         lambda typed: check("L2.1", 1, learner=f"-{typed}"),
         lambda typed: recall(typed),
         lambda typed: record(typed),

@@ -111,6 +111,14 @@ def test_an_answer_may_be_given_in_the_call() -> None:
         (lambda: check(2.1), "an exercise is named by text such as 'L2.1', but got 2.1"),
         (lambda: check(["L2.1"]), "named by text such as 'L2.1'"),
         (lambda: check("L2.3", 26, 13), "L2.3 has 4 parts (fp16_gb, int8_gb, int4_gb, shrink), but got 2 answers"),
+        (lambda: check("L2.3", [26]), "shrink), but got 1 answer"),
+        (lambda: check("L2.3", []), "shrink), but got no answers"),
+        (
+            lambda: check("L2"),
+            "L2 is a level; name one of its exercises, such as L2.1, L2.2, L2.3; status() lists them all",
+        ),
+        (lambda: hint(" l5 "), "L5 is a level; name one of its exercises, such as L5.1A, L5.1B; status()"),
+        (lambda: check(None), "an exercise is named by text such as 'L2.1', but got None"),
         (lambda: check("L2.1", {"size": 1}), "L2.1 has no part size; its parts are kv_gb"),
         (lambda: check("L1.cache", "F", "A", "A", "A"), "one exercise at a time: one of TF3, SE1, SE2"),
         (lambda: (another("L2.1"), check("L2.1#1"))[1], "a practice draw takes its answer in the call"),
@@ -164,6 +172,12 @@ def test_of_every_call_it_is_known_how_it_is_written() -> None:
             for name in ("hint", "another", "solution", "own_words")
         ),
         ("record", ("L1.lab.phases", [1, 2]), {"tokens": 3}, "got [1, 2], which is one too many"),
+        *(
+            (name, (), {}, "needs a name in its brackets")
+            for name in ("check", "hint", "another", "solution", "own_words")
+        ),
+        ("check", (), {"learner": "ada"}, "needs a name in its brackets"),
+        ("record", (), {"tokens_per_s": 40}, "needs a name in its brackets"),
         ("hint", ("L2.1",), {"exercise_id": "L2.1"}, "got exercise_id twice"),
         ("check", ("L2.1", 1.07), {"exercise_id": "L2.1"}, "got exercise_id twice"),
         ("record", ("L1.lab.phases",), {"name": "ada"}, "got name twice"),
@@ -541,12 +555,6 @@ def test_practice_is_called_by_its_number_and_without_the_key_is_not_graded_late
     told = check("L2.1#1", 1e9).cards[0].text()
     assert "practice has no verdict" in told
     assert "graded later" not in told
-
-
-def test_a_call_without_an_id_is_told_what_to_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert check() == 0.0
-    assert "named by text such as 'L2.1'" in capsys.readouterr().out
-    assert "named by text such as 'L2.1'" in repr(hint()) + repr(another())
 
 
 def test_a_claim_is_set_in_italics_and_a_product_keeps_its_stars() -> None:

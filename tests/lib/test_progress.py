@@ -43,7 +43,7 @@ def test_an_attempt_is_kept_in_the_folder_above_the_notebook(folder: Path, monke
     assert len(digest) == 12
     assert kept == {
         "attempts": 1, "best": 2.0, "solved": "right first time", "hints": {}, "parts_off": [], "practice": 0, "ticked": [],
-        "recalled": 0, "recalled_right": 0, "recall_draw": 0, "turn": 1, "groups_off": {},
+        "recalled": 0, "recalled_right": 0, "recall_draw": 0, "turn": 1, "groups_off": {}, "parts_unread": [],
     }  # fmt: skip
     restart_kernel(monkeypatch)
     assert repr(status()).startswith("1 of ")
@@ -162,7 +162,8 @@ def test_a_file_from_before_there_was_recall_is_read_and_goes_on(folder: Path) -
     kept = stored(folder)["L2.1"]
     assert len(kept.pop("answers")) == 1
     assert kept == old | {
-        "attempts": 3, "recalled": 0, "recalled_right": 0, "recall_draw": 0, "turn": 1, "ticked": [], "groups_off": {},
+        "attempts": 3, "recalled": 0, "recalled_right": 0, "recall_draw": 0, "turn": 1, "ticked": [],
+        "groups_off": {}, "parts_unread": [],
     }  # fmt: skip
     assert [path.name for path in folder.iterdir()] == [PROGRESS_FILE]
 
@@ -177,7 +178,7 @@ def test_a_file_that_is_no_text_is_set_aside_beside_an_earlier_one(folder: Path)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
                     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(
                         st.sampled_from(["exercises", "L2.1", "attempts", "answers", "best", "hints", "parts_off",
-                                         "ticked", "kv_gb", "groups_off"]),
+                                         "ticked", "kv_gb", "groups_off", "parts_unread"]),
                         inner, max_size=3)))  # fmt: skip
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_content_of_the_file_ends_in_a_traceback(folder: Path, content: Any) -> None:

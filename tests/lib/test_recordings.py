@@ -89,11 +89,15 @@ def test_numpy_numbers_and_arrays_are_numbers() -> None:
         ({**GOOD, "seconds": [0.5, -0.1, 0.5]}, "seconds is -0.1, and in s it lies between"),
         ({**GOOD, "tokens": 64.5}, "tokens is 64.5, and it is a whole number of tokens."),
         ({**GOOD, "tokens": [64, 64]}, "tokens holds 2 numbers; it is a whole number of tokens."),
-        ({**GOOD, "tokens": "64"}, "tokens is of type str; it is a whole number of tokens."),
+        ({**GOOD, "tokens": "64"}, "decimals; it is a whole number of tokens."),
         ({**GOOD, "tokens": ...}, "tokens still holds ...: put an answer in its place, and run that cell"),
         ({**GOOD, "tokens": True}, "tokens is of type bool"),
         ({**GOOD, "seconds": [0.5, float("nan"), 0.5]}, "seconds holds something that is not a number"),
-        ({**GOOD, "speed": 7}, "speed is not asked for; asked are seconds, tokens."),
+        ({**GOOD, "speed": 7}, "speed does not belong to this recording; it takes seconds and tokens."),
+        (
+            {**GOOD, "tokens": "6,4"},
+            "tokens is the text '6,4'. Write the number without quotes, with a point before",
+        ),
     ],
 )
 def test_a_form_that_is_off_is_told_and_nothing_is_recorded(tmp_path: Path, fields: Any, said: str) -> None:
@@ -106,7 +110,7 @@ def test_a_form_that_is_off_is_told_and_nothing_is_recorded(tmp_path: Path, fiel
 def test_a_name_that_no_exercise_asks_for_gets_the_nearest() -> None:
     assert "did you mean L1.lab.decode" in repr(record("L1.lab.decod", **GOOD))
     assert "named by text" in repr(record(7, **GOOD))
-    assert "named by text" in repr(record())
+    assert 'record needs a name in its brackets; write record("L1.lab.predicted", tokens_per_s=40)' in repr(record())
 
 
 def test_nothing_recorded_yet_is_open_and_says_what_to_run() -> None:
@@ -129,7 +133,8 @@ def test_a_recording_that_was_changed_by_hand_is_looked_at_again(tmp_path: Path)
     file = tmp_path / RECORDINGS_FILE
     file.write_text(file.read_text().replace("64", '"many"'))
     assert sentence() == (
-        "What was recorded as L1.lab.decode is off. `tokens` is of type str; it is a whole number of tokens."
+        "What was recorded as L1.lab.decode is off. `tokens` is the text 'many'. Write the number without quotes, with a "
+        "point before decimals; it is a whole number of tokens."
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from grader.selftest.as_run import run_cell
 from llmserving import another, check, hint, own_words, solution
-from llmserving.exercises import learner, session
+from llmserving.exercises import EXERCISES, learner, session
 from llmserving.exercises.checklist import Checklists
 from llmserving.exercises.opening import solutions_file
 from llmserving.exercises.progress import PROGRESS_FILE, Progress
@@ -111,10 +111,23 @@ def test_hints_and_answers_that_cannot_be_read_open_nothing(alone: Path) -> None
 def test_a_try_answers_every_part(alone: Path) -> None:
     check("L2.3", {"fp16_gb": 1})
     check("L2.3", {"fp16_gb": 2})
-    assert "with every part answered" in repr(solution("L2.3"))
+    missing = "; in the last check there was no answer that can be read for L2_3_int8_gb, L2_3_int4_gb, L2_3_shrink."
+    assert f"with every part answered{missing}" in repr(solution("L2.3"))
     check("L2.3", 1, 2, 3, 4)
     check("L2.3", 1, 2, 3, 5)
     assert "13,000,000,000 weights" in repr(solution("L2.3"))
+
+
+def test_a_part_that_is_never_read_is_named_until_it_is(alone: Path) -> None:
+    parts = EXERCISES["L2.3"].parts
+    for size in range(1, 5):
+        check("L2.3", size, 2, "T", 4)
+    assert [part.variable for part in parts if part.variable in repr(solution("L2.3"))] == ["L2_3_int4_gb"]
+    check("L2.3", 1, 2, 3, 4)
+    said = repr(solution("L2.3"))
+    assert said.endswith("one more try: L2.3 opens after a check of another answer, with every part answered.")
+    check("L2.3", "a", "b", "c", "d")
+    assert repr(solution("L2.3")) == said, "where nothing could be read, the check has named each"
 
 
 def test_full_points_that_were_carried_on_open_it(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +177,7 @@ def test_tries_survive_the_kernel_and_old_records_without_them_load(
 @pytest.mark.parametrize("calls", [solution, own_words])
 def test_a_call_that_makes_no_sense_gets_a_sentence(alone: Path, calls: Any) -> None:
     assert "there is no exercise 'L9.9'" in repr(calls("L9.9"))
-    assert "named by text" in repr(calls())
+    assert f"{calls.__name__} needs a name in its brackets; write {calls.__name__}(" in repr(calls())
 
 
 def test_a_class_stays_closed_though_the_key_is_installed(folder: Path) -> None:

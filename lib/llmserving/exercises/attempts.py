@@ -19,6 +19,7 @@ class Record:
     an answer, 0 for none. turn: when it was last answered, counted in answers, so that no clock is kept.
     answers: digests of the first answers that differed, as many as open the worked solution. ticked: the reasons, by
     number, that the learner has found in the own text. groups_off: of code, by part, the groups of probes that were off.
+    parts_unread: the parts whose answer could not be read in the last check that read another, so that it was no full try.
     """
 
     attempts: int = 0
@@ -34,6 +35,7 @@ class Record:
     answers: list[str] = field(default_factory=list)
     ticked: list[int] = field(default_factory=list)
     groups_off: dict[str, list[str]] = field(default_factory=dict)
+    parts_unread: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not (
@@ -48,6 +50,7 @@ class Record:
             and all(_is_whole(shown) for shown in self.hints.values())
             and _are_names(self.parts_off)
             and _are_names(self.answers)
+            and _are_names(self.parts_unread)
             and isinstance(self.ticked, list)
             and all(_is_whole(number) for number in self.ticked)
             and isinstance(self.groups_off, dict)

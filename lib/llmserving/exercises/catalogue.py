@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 
 from llmserving.exercises import (
     bank,
@@ -83,6 +84,9 @@ def unknown_id(name: object) -> str:
     known = [*EXERCISES, *(group for group in GROUPS if group not in EXERCISES)]
     if not isinstance(name, str):
         return f"an exercise is named by text such as 'L2.1', but got {as_typed(repr(name))}"
+    level = name.strip().upper()
+    if re.fullmatch(r"L\d+", level) and (own := [one for one in GROUPS if one.startswith(f"{level}.")]):
+        return f"{level} is a level; name one of its exercises, such as {', '.join(own[:3])}; status() lists them all"
     none = f"there is no exercise {as_typed(repr(name))}"
     near = difflib.get_close_matches(name.upper(), known, n=3, cutoff=0.4)
     if not near:

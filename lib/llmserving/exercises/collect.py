@@ -43,12 +43,18 @@ def data_of_answer(exercise_id: str, answer: Any, inputs: Any = None) -> dict[st
     else:
         given = list(answer) if isinstance(answer, (list, tuple)) else [answer]
         if len(given) != len(names):
-            raise ValueError(f"{exercise_id} has {len(names)} parts ({', '.join(names)}), but got {len(given)} answers")
+            raise ValueError(
+                f"{exercise_id} has {len(names)} parts ({', '.join(names)}), but got {_answers(len(given))}"
+            )
         answers = dict(zip(names, given, strict=True))
     parts = {
         part.name: _read(part, answers.get(part.name, ...), tried_on.get(part.name, ()), {}) for part in exercise.parts
     }
     return _as_data(exercise, parts)
+
+
+def _answers(count: int) -> str:
+    return f"{count or 'no'} answer{'' if count == 1 else 's'}"
 
 
 def _inputs(exercise: Exercise, inputs: Any) -> Mapping[str, Inputs]:

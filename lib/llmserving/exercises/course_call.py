@@ -42,15 +42,15 @@ def course_call(
 
 
 def _misfit(form: inspect.Signature, given: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
-    """What is wrong with the arguments, None where they fit. There is none that a call of the course cannot do without."""
+    """What is wrong with the arguments, None where they fit. What stands first is needed, whatever its default."""
+    places = [one.name for one in form.parameters.values() if one.kind is one.POSITIONAL_OR_KEYWORD]
     try:
         form.bind(*given, **named)
     except TypeError as error:
-        places = [one.name for one in form.parameters.values() if one.kind is one.POSITIONAL_OR_KEYWORD]
         if twice := next((name for name in places[: len(given)] if name in named), None):
             return f"got {twice} twice"
         if "too many positional" in str(error):
             return f"got {as_typed(shown(given[len(places)]))}, which is one too many"
         by_name = [one.name for one in form.parameters.values() if one.kind is one.KEYWORD_ONLY]
         return f"has no argument {next(name for name in named if name not in (*places, *by_name))}"
-    return None
+    return "needs a name in its brackets" if places and not given and places[0] not in named else None

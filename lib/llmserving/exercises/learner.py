@@ -15,7 +15,7 @@ from llmserving.exercises.course_call import course_call
 from llmserving.exercises.dashboard import dashboard
 from llmserving.exercises.hints import next_hint, part_in_need
 from llmserving.exercises.missing_names import offer_calls
-from llmserving.exercises.opening import digest, invitation
+from llmserving.exercises.opening import digest, invitation, unread_parts
 from llmserving.exercises.placing import placement_card
 from llmserving.exercises.practice import NO_PRACTICE, how_often_it_differs, practice_card, require_shown
 from llmserving.exercises.progress import Progress
@@ -53,7 +53,7 @@ def check(exercise_id: Any = None, *answers: Any, learner: str | None = None) ->
         verdict = graded[name] if key is not None else recorded(exercise, data[name], asked.practice)
         if not asked.practice:
             PROGRESS.note_attempt(verdict)
-            PROGRESS.note_answers(name, digest(exercise, data[name]))
+            PROGRESS.note_answers(name, digest(exercise, data[name]), unread_parts(exercise, data[name]))
         hint_for = None if asked.practice else partial(next_hint, PROGRESS, exercise, learner=asked.learner)
         card = verdict_card(asked.name_of(name), exercise, verdict, hint_for)
         if asked.practice and PROGRESS.note_recalled(verdict, asked.draw):

@@ -43,11 +43,20 @@ def digest(exercise: Exercise, data: Mapping[str, Any]) -> str | None:
     return hashlib.sha256(json.dumps([exercise.id, told]).encode()).hexdigest()[:12]
 
 
+def unread_parts(exercise: Exercise, data: Mapping[str, Any]) -> list[str]:
+    """The parts whose answer could not be read, where another could."""
+    unread = [part.name for part in exercise.parts if data["parts"][part.name]["kind"] == "fault"]
+    return unread if len(unread) < len(exercise.parts) else []
+
+
 def require_attempt(exercise: Exercise, record: Record) -> None:
     """Refused, with what is missing, before the exercise is solved or tried twice with different answers."""
     if record.solved is not None or record.best >= exercise.points or len(record.answers) >= TRIES_ENOUGH:
         return
     every = "with every part answered" if len(exercise.parts) > 1 else "with an answer that can be read"
+    unread = [f"`{part.variable}`" for part in exercise.parts if part.name in record.parts_unread]
+    if unread:
+        every += f"; in the last check there was no answer that can be read for {', '.join(unread)}"
     if record.answers:
         raise Refused(f"one more try: {exercise.id} opens after a check of another answer, {every}")
     raise Refused(f"{exercise.id} opens when it is solved, or after two checks of different answers, {every}")

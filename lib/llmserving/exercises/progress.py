@@ -57,9 +57,13 @@ class Progress:
         record.turn = self._next_turn()
         self._store(verdict.exercise, record)
 
-    def note_answers(self, exercise_id: str, digest: str | None) -> None:
-        """Keep that these answers were tried; None stands for answers that could not all be read."""
+    def note_answers(self, exercise_id: str, digest: str | None, unread: list[str]) -> None:
+        """Keep that these answers were tried, or which could not be read; digest: None where there are such, and where none
+        could be."""
         record = self.record(exercise_id)
+        if record.parts_unread != unread:
+            record.parts_unread = unread
+            self._store(exercise_id, record)
         if digest is not None and digest not in record.answers and len(record.answers) < TRIES_ENOUGH:
             record.answers = [*record.answers, digest]
             self._store(exercise_id, record)

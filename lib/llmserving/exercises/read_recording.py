@@ -63,8 +63,8 @@ def checked_fields(part: Part, given: Mapping[str, Any]) -> tuple[Data, list[str
             kept[field.name] = numbers if field.samples > 1 else numbers[0]
     unknown = [as_typed(shorten(name)) for name in given if name not in {field.name for field in part.fields}]
     if unknown:
-        names = ", ".join(field.name for field in part.fields)
-        off.append(f"{', '.join(unknown[:3])} is not asked for; asked are {names}.")
+        names = " and ".join(field.name for field in part.fields)
+        off.append(f"{', '.join(unknown[:3])} does not belong to this recording; it takes {names}.")
     return kept, off
 
 
@@ -98,6 +98,10 @@ def _what(value: Any) -> str:
     if value is ...:
         return "still holds `...`: put an answer in its place, and run that cell"
     many = type_name(value) in ("list", "tuple", "ndarray", "Tensor")
+    if isinstance(value, str):
+        return (
+            f"is the text '{as_typed(shorten(value))}'. Write the number without quotes, with a point before decimals"
+        )
     if isinstance(value, float):
         return f"is {value}, somewhere on the way stood a division by zero"
     if many and len(value) > MOST_ITEMS:
