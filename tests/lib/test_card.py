@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from llmserving import another, check, hint, recall, record
 from llmserving.exercises.card import Card
 from llmserving.exercises.catalogue import EXERCISES
-from llmserving.exercises.code_faults import outcome_fault, shown_result
+from llmserving.exercises.code_faults import code_line, outcome_fault, shown_result
 from llmserving.exercises.markup import as_typed, code
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -70,6 +70,12 @@ def test_the_words_of_an_exception_are_shown_as_they_are(error: str) -> None:
     told = outcome_fault(EXERCISES["LAB2.1"].parts[0], {"bits": 8}, {"raised": raised})
     for view in shown(Card("LAB2.1", "wrong", (str(told),))):
         assert f"(bits=8) stopped with TypeError: {error}, in f, line 2: x * '`' * y." in view
+
+
+def test_a_bug_in_a_class_is_told_in_python_s_words() -> None:
+    said = "append stopped with a bug, TypeError: no such thing as ** or `*`, in append, line 9: x ** y * z."
+    for view in shown(Card("LAB3A.2", "wrong", (code_line(said),))):
+        assert said in view
 
 
 def test_a_result_may_hold_backticks() -> None:

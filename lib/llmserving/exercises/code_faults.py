@@ -49,7 +49,7 @@ def outcome_fault(part: Part, given: Mapping[str, Any], outcome: Data) -> str | 
         said = as_typed(said)
         if kind == "NotImplementedError":
             return f"{call} is not written yet{': ' if said else ''}{said}."
-        return code_line(f"{call} stopped with {kind}{f': {said}' if said else ''}{where}.")
+        return f"{call} stopped with {kind}{f': {said}' if said else ''}{code_line(f'{where}.')}"
     if outcome.get("too_large") is True:
         return f"{call} gave more than a result of this exercise can be."
     if "unreadable" in outcome:
@@ -84,9 +84,9 @@ def fault_without_key(part: Part, data: Mapping[str, Any]) -> str | None:
 
 
 def code_line(sentence: str) -> str:
-    """The sentence with the line of the learner's that it ends in, if there is one, set as code."""
+    """The sentence, without marks, with the line of the learner's that it ends in, if there is one, set as code."""
     told = re.fullmatch(r"(.*, line \d+: )(.+?)(\.?)", sentence)
-    return f"{told[1]}{code(told[2])}{told[3]}" if told else sentence
+    return f"{as_typed(told[1])}{code(told[2])}{told[3]}" if told else as_typed(sentence)
 
 
 def shown_result(value: Any) -> str:

@@ -28,8 +28,8 @@ def code(text: str) -> str:
 
 
 def as_typed(text: str) -> str:
-    """`text` as it comes out of a card as it was typed: marked as code where stars or backticks would be read as marks."""
-    return code(text) if "*" in text or "`" in text else text
+    """`text` as it comes out of a card as it was typed: its words with stars or backticks, which are no marks, as code."""
+    return re.sub(r"\S*[*`]\S*", lambda word: code(word[0]), text)
 
 
 def marked(text: str) -> str:
