@@ -69,6 +69,13 @@ class ClassFolder:
             raise UserError(f"the gradebook of {self.root} could not be opened: {why}") from None
 
 
+def class_folder_of(coursedir: Any, config: Any) -> ClassFolder:
+    """The class folder that a command of nbgrader's works in, with its own options. config: that command's."""
+    from nbgrader.apps import NbGraderAPI
+
+    return ClassFolder(Path(coursedir.root), NbGraderAPI(coursedir=coursedir, config=config))
+
+
 def open_class_folder(folder: Path) -> ClassFolder:
     """Open `folder` with its own nbgrader_config.py, whatever the instructor has added to it included."""
     folder = folder.resolve()

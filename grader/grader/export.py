@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ from nbgrader.api import MissingEntry
 from nbgrader.plugins import ExportPlugin
 
 from grader.by_hand import given_before
-from grader.class_folder import ClassFolder
-from grader.out_of_date import out_of_date
+from grader.class_folder import ClassFolder, class_folder_of
+from grader.out_of_date import Behind, behind, out_of_date
 
 COLUMNS = (
     "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email",
@@ -23,7 +24,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class SafeCsvExport(ExportPlugin):  # type: ignore[misc]
-    """The plugin behind `nbgrader export` and `python -m grader export`."""
+    """The plugin behind `nbgrader export` and `python -m grader export`; its parent knows the class folder."""
 
     def export(self, gradebook: Any) -> None:
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
@@ -32,44 +33,50 @@ class SafeCsvExport(ExportPlugin):  # type: ignore[misc]
             for row in self._rows(gradebook):
                 writer.writerow([_safe(row[column]) for column in COLUMNS])
 
-    def _rows(self, gradebook: Any) -> Any:
+    def _rows(self, gradebook: Any) -> Iterator[dict[str, Any]]:
+        folder = class_folder_of(self.parent.coursedir, self.config)
         wanted_assignments, wanted_students = set(map(str, self.assignment)), set(map(str, self.student))
         for assignment in gradebook.assignments:
-            for student in gradebook.students:
-                if wanted_assignments and assignment.name not in wanted_assignments:
-                    continue
-                if wanted_students and student.id not in wanted_students:
-                    continue
-                yield _row(gradebook, assignment, student)
+            if wanted_assignments and assignment.name not in wanted_assignments:
+                continue
+            late = behind(folder, assignment.name)
+            known = {student.id: student for student in gradebook.students}
+            for name in [*known, *(name for name in late.new if name not in known)]:
+                if not wanted_students or name in wanted_students:
+                    yield _row(gradebook, assignment, name, known.get(name), late)
 
 
 def export_grades(folder: ClassFolder, to: Path) -> list[str]:
     """Write the gradebook to `to`; lines that say so, and which scores in it are out of date."""
-    plugin = SafeCsvExport(to=str(to))
+    plugin = SafeCsvExport(to=str(to), parent=folder.api)
     with folder.gradebook as gradebook:
         plugin.export(gradebook)
         levels = [str(assignment.name) for assignment in gradebook.assignments]
     return [f"grades were written to {to}", *(line for level in levels for line in out_of_date(folder, level))]
 
 
-def _row(gradebook: Any, assignment: Any, student: Any) -> dict[str, Any]:
+def _row(gradebook: Any, assignment: Any, name: str, student: Any, late: Behind) -> dict[str, Any]:
+    """student: what the gradebook has of `name`; None where they are not in it yet."""
     row = {
         "assignment": assignment.name,
         "duedate": assignment.duedate,
-        "student_id": student.id,
-        "last_name": student.last_name,
-        "first_name": student.first_name,
-        "email": student.email,
+        "student_id": name,
+        "last_name": getattr(student, "last_name", None),
+        "first_name": getattr(student, "first_name", None),
+        "email": getattr(student, "email", None),
         "max_score": assignment.max_score,
     }
+    blank = {"raw_score": None, "late_submission_penalty": None, "score": None}
+    not_graded = {**blank, "status": "not graded yet" if name in late.new else "not graded"}
     try:
-        submission = gradebook.find_submission(assignment.name, student.id)
+        submission = gradebook.find_submission(assignment.name, name)
     except MissingEntry:
+        if name in late.new:
+            return {**row, "timestamp": None, **not_graded}
         nothing = {"raw_score": 0.0, "late_submission_penalty": 0.0, "score": 0.0}
         return {**row, "timestamp": None, **nothing, "status": "not submitted"}
     if any(_open(grade) for notebook in submission.notebooks for grade in notebook.grades):
-        blank = {"raw_score": None, "late_submission_penalty": None, "score": None}
-        return {**row, "timestamp": submission.timestamp, **blank, "status": "not graded"}
+        return {**row, "timestamp": submission.timestamp, **not_graded}
     penalty = submission.late_submission_penalty
     return {
         **row,
@@ -77,8 +84,17 @@ def _row(gradebook: Any, assignment: Any, student: Any) -> dict[str, Any]:
         "raw_score": submission.score,
         "late_submission_penalty": penalty,
         "score": max(0.0, submission.score - penalty),
-        "status": "to be looked at again" if given_before(submission) else "graded",
+        "status": _status(submission, name, late),
     }
+
+
+def _status(submission: Any, name: str, late: Behind) -> str:
+    """Of a submission that has its scores."""
+    if name in late.changed:
+        return "graded before a later hand-in or release"
+    if name in late.gone:
+        return "graded before the hand-in was removed"
+    return "to be looked at again" if given_before(submission) else "graded"
 
 
 def _open(grade: Any) -> bool:

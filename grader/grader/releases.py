@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -98,7 +98,7 @@ def record_release(root: Path, assignment: str, learners: Sequence[str] | None, 
         version,
         datetime.now(UTC).isoformat(timespec="seconds"),
         None if learners is None else list(learners),
-        {exercise_id: EXERCISES[exercise_id].version for exercise_id in _exercises_in(notebooks.values())},
+        {exercise_id: EXERCISES[exercise_id].version for exercise_id in exercises_in(notebooks.values())},
         own_words,
     )
     for path, notebook in notebooks.items():
@@ -133,7 +133,8 @@ def _content_version(notebooks: dict[Path, Any]) -> str:
     return hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).hexdigest()[:12]
 
 
-def _exercises_in(notebooks: Any) -> list[str]:
+def exercises_in(notebooks: Iterable[Any]) -> list[str]:
+    """The exercises that released notebooks check, in their order."""
     checks = [
         cell.metadata[METADATA]["exercise"]
         for notebook in notebooks

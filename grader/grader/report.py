@@ -12,19 +12,25 @@ from llmserving.units import format_number
 from grader.attention import attention_list
 from grader.by_hand import by_hand, given_before
 from grader.class_folder import ClassFolder
-from grader.course import notebooks_in, read_notebook
+from grader.course import levels_in, notebooks_in, read_notebook, require_level
 from grader.errors import UserError
 from grader.out_of_date import out_of_date
+from grader.releases import RELEASE, exercises_in
 from grader.render import METADATA
+from grader.submission_files import notebooks_without, notes_on_files
 
 
 def report(folder: ClassFolder, level: str) -> list[str]:
     """Lines: learner, exercise, points, states of its parts, mistakes it looks like; then notes, who is not graded, and
-    whose scores are out of date.
+    whose scores are out of date. UserError where there is no such level, or nothing of it to show.
     """
     rows = by_hand(folder, level)
     notes: list[str] = []
-    for student, one in _reports(folder, level):
+    reports = list(_reports(folder, level))
+    for student in dict.fromkeys(student for student, _ in reports):
+        rows += _rows_without(folder, level, student)
+        notes += [f"{student}  {note}." for note in notes_on_files(folder, level, student)]
+    for student, one in reports:
         for exercise_id, verdict in one["exercises"].items():
             rows.append((student, exercise_id, *_verdict_columns(EXERCISES[exercise_id], verdict)))
         notes += [f"{student}  {note['text']}." for note in one["notes"]]
@@ -37,6 +43,7 @@ def report(folder: ClassFolder, level: str) -> list[str]:
     rows.sort(key=lambda row: (row[0], in_order.index(row[1])))
     waiting = [f"{student}  not graded, needs attention: {why}" for student, why in ungraded.items()]
     if not rows and not waiting:
+        require_level(level, levels_in(folder.source))
         raise UserError(f"nothing of {level} has been graded yet; first: python -m grader grade {level}")
     table = aligned([("learner", "exercise", "points", "parts", "looks like"), *rows]) if rows else []
     return [*table, *notes, *waiting, *out_of_date(folder, level)]
@@ -54,6 +61,14 @@ def _reports(folder: ClassFolder, level: str) -> Iterator[tuple[str, Any]]:
             found = read_notebook(path).metadata.get(METADATA, {}).get("report")
             if found is not None:
                 yield student_folder.name, found
+
+
+def _rows_without(folder: ClassFolder, level: str, student: str) -> list[tuple[str, ...]]:
+    """The exercises of the notebooks that the student has not handed in."""
+    released = folder.root / RELEASE / level
+    without = [read_notebook(released / name) for name in notebooks_without(folder, level, student)]
+    points = {one: f"0 of {format_number(EXERCISES[one].points)}" for one in exercises_in(without)}
+    return [(student, exercise_id, zero, "not handed in", "") for exercise_id, zero in points.items()]
 
 
 def _waiting(folder: ClassFolder, level: str) -> dict[str, str]:

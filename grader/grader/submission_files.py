@@ -65,6 +65,12 @@ def level_notebooks(folder: ClassFolder, level: str, student: str) -> list[str]:
     return [name for name in _wanted(folder, level) if name in found]
 
 
+def notebooks_without(folder: ClassFolder, level: str, student: str) -> list[str]:
+    """The notebooks of the level that were not handed in."""
+    found = _found(_submitted(folder, level, student))
+    return [name for name in _wanted(folder, level) if name not in found]
+
+
 def called_otherwise(folder: ClassFolder, level: str, student: str) -> dict[str, str]:
     """Notebook of the level -> the file that it seems to be under another name, where that can only be one."""
     pairs = _renamed(_wanted(folder, level), _found(_submitted(folder, level, student)))
@@ -76,7 +82,7 @@ def notes_on_files(folder: ClassFolder, level: str, student: str) -> tuple[str, 
     """What a graded submission lacks, and what in it was not looked at."""
     wanted = _wanted(folder, level)
     found = _found(_submitted(folder, level, student))
-    missing = [f"{name} was not handed in" for name in wanted if name not in found]
+    missing = [f"{name} was not handed in" for name in notebooks_without(folder, level, student)]
     beside = [
         f"{other} was not graded; {name} was"
         for name in wanted

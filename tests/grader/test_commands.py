@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from grader.export import SafeCsvExport
+from grader.export import export_grades
 from grader.render_command import files_that_differ
 from llmserving.exercises.card import VERDICT_MIME
 
@@ -151,9 +151,10 @@ def test_doctor_names_a_course_that_is_out_of_step(course: Path, capsys: pytest.
 
 
 def test_export_cannot_start_a_formula(tmp_path: Path, course: Path) -> None:
-    with new_class(tmp_path / "class", course).gradebook as gradebook:
+    folder = new_class(tmp_path / "class", course)
+    with folder.gradebook as gradebook:
         gradebook.add_assignment("L2")
         gradebook.add_student("ada", last_name='=HYPERLINK("x")', first_name="@home, far")
-        SafeCsvExport(to=str(tmp_path / "grades.csv")).export(gradebook)
+    export_grades(folder, tmp_path / "grades.csv")
     text = (tmp_path / "grades.csv").read_text()
     assert '"\'=HYPERLINK(""x"")","\'@home, far"' in text

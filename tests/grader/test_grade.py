@@ -14,6 +14,7 @@ import pytest
 from grader.class_folder import init_class_folder, open_class_folder
 from grader.errors import UserError
 from grader.grade import grade
+from grader.report import report
 from grader.submission_files import called_otherwise, notes_on_files, why_not_found
 from nbgrader.api import Gradebook
 
@@ -160,6 +161,11 @@ def test_the_report_has_a_line_for_each_exercise(graded: Any, capsys: pytest.Cap
     assert [line[1] for line in lines if line[0] == "right"] == ["L2.1", "L2.2", "EC8", "L2.3", "SC6"]
     assert next(line for line in lines if line[:2] == ["right", "L2.3"])[:5] == ["right", "L2.3", "4", "of", "4"]
     assert any(line[:2] == ["torn", "not"] for line in lines)
+    of_partial = [" ".join(line[1:]) for line in lines if line[0] == "partial"]
+    assert of_partial[3:] == [
+        "L2.3 0 of 4 not handed in", "SC6 0 of 1 not handed in", "weights.ipynb was not handed in."
+    ]  # fmt: skip
+    assert [line.split()[0] for line in of_partial[:3]] == ["L2.1", "L2.2", "EC8"]
 
 
 def test_export_has_blanks_and_no_zero_for_what_is_not_graded(graded: Any, tmp_path: Path) -> None:
@@ -224,6 +230,8 @@ def test_a_second_file_beside_the_notebook_is_mentioned(
 def test_a_level_that_does_not_exist_is_not_to_be_released(graded: Any) -> None:
     with pytest.raises(UserError, match="there is no level 'L9' here; there is L2"):
         grade(open_class_folder(graded[0]), ["L9"])
+    with pytest.raises(UserError, match="there is no level 'L9' here; there is L2"):
+        report(open_class_folder(graded[0]), "L9")
 
 
 def test_each_of_two_files_under_other_names_is_named(

@@ -205,7 +205,7 @@ def test_a_run_that_is_stopped_while_it_grades_leaves_no_score_of_before(
     export_grades(folder, tmp_path / "grades.csv")
     with open(tmp_path / "grades.csv", newline="", encoding="utf-8") as file:
         rows = {row["student_id"]: (row["score"], row["status"]) for row in csv.DictReader(file)}
-    assert rows["bob"] == ("", "not graded")
+    assert rows["bob"] == ("", "not graded yet")
     assert graded(folder, students=["bob"])["bob"].score == 7
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 from grader.class_folder import ClassFolder
@@ -56,7 +58,7 @@ def test_scores_that_are_not_of_what_lies_there_are_told_with_the_command_that_g
 ) -> None:
     to = tmp_path / "grades.csv"
     assert out_of_date(folder, "L1") == []
-    before = exported(folder, to)[1]
+    assert exported(folder, to)[1] == {"ada": ("", "not graded"), "bob": ("7.0", "graded"), "cem": ("", "not graded")}
     hand_in(folder.root, "ada", "L1", {"two_phases": right("SC1")})
     hand_in(folder.root, "dov", "L1", {})
     (folder.root / "submitted" / "cem" / "L1" / "two_phases.ipynb").write_text("still torn")
@@ -68,7 +70,30 @@ def test_scores_that_are_not_of_what_lies_there_are_told_with_the_command_that_g
         "L1  nothing is handed in any more by bob; the gradebook keeps what it has of them.",
     ]
     assert report(folder, "L1")[-3:] == told
-    assert exported(folder, to) == (told, before), "lines beside the file, and nothing else in it"
+    rows = {
+        "ada": ("", "not graded"),
+        "bob": ("7.0", "graded before the hand-in was removed"),
+        "cem": ("", "not graded"),
+        "dov": ("", "not graded yet"),
+    }
+    assert exported(folder, to) == (told, rows), "in the file as on the screen"
+
+
+def test_nbgraders_own_export_says_in_each_row_whose_score_is_out_of_date(folder: ClassFolder) -> None:
+    hand_in(folder.root, "bob", "L1", {"two_phases": right("SC1")})
+    hand_in(folder.root, "dov", "L1", {})
+    wanted = {
+        "ada": ("", "not graded"),
+        "bob": ("7.0", "graded before a later hand-in or release"),
+        "cem": ("", "not graded"),
+        "dov": ("", "not graded yet"),
+    }
+    assert exported(folder, folder.root / "ours.csv")[1] == wanted
+    subprocess.run([sys.executable, "-m", "nbgrader", "export", "--to", "theirs.csv"], cwd=folder.root, check=True)
+    assert (folder.root / "theirs.csv").read_text() == (folder.root / "ours.csv").read_text()
+    one = ["export", "--to", "one.csv", "--student", "['dov']"]
+    subprocess.run([sys.executable, "-m", "nbgrader", *one], cwd=folder.root, check=True)
+    assert [row.split(",")[3] for row in (folder.root / "one.csv").read_text().splitlines()[1:]] == ["dov"]
 
 
 def test_another_release_makes_every_score_one_of_before(folder: ClassFolder) -> None:
