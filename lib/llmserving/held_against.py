@@ -10,6 +10,7 @@ from typing import Any
 
 from llmserving import arguments
 from llmserving.cache_readings import Reading
+from llmserving.paging.learners_code import pass_stop_on
 from llmserving.units import format_number
 
 NEARLY = 1.1  # up to here a factor is told in per cent
@@ -86,8 +87,9 @@ def said_by(function: Callable[..., Any], given: Mapping[str, Any]) -> tuple[flo
         said = function(**given)
     except NotImplementedError:
         return None, "not written yet"
-    except Exception as error:
-        return None, f"stopped with {type(error).__name__}: {error}"
+    except BaseException as error:
+        pass_stop_on(error)
+        return None, f"stopped with {type(error).__name__}: {error}".rstrip(": ")
     if isinstance(said, bool) or not isinstance(said, Real):
         return None, f"gave a value of type {type(said).__name__}, not a number"
     if not (math.isfinite(said) and float(said) > 0):

@@ -107,6 +107,7 @@ def raising(**given: Any) -> Any:
     [
         (lambda: raising(error=NotImplementedError("LAB2.1")), "not written yet"),
         (lambda: 1 / 0, "stopped with ZeroDivisionError: division by zero"),
+        (lambda: raising(error=KeyboardInterrupt()), "stopped with KeyboardInterrupt"),
         (lambda: None, "gave a value of type NoneType, not a number"),
         (lambda: True, "gave a value of type bool, not a number"),
         (lambda: float("nan"), "gave nan, which no cache takes"),

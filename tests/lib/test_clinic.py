@@ -155,6 +155,14 @@ def test_levers_that_are_not_written_yet_leave_a_sentence(capsys: pytest.Capture
     assert serve_yours(LONG_PROMPTS, lambda: IN_PIECES)["yours"].met
 
 
+def test_levers_that_end_in_an_interrupt_of_their_own_leave_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    def ends() -> dict[str, object]:
+        raise KeyboardInterrupt
+
+    assert serve_yours(LONG_PROMPTS, ends) == {}
+    assert "no levers of yours to serve with yet (KeyboardInterrupt)." in capsys.readouterr().out
+
+
 def test_of_several_settings_those_that_are_not_on_offer_leave_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     served = serve_each(LONG_PROMPTS, {"as it is": {}, "a slip": {"policy": "chunky"}, "in pieces": IN_PIECES})
     assert list(served) == ["as it is", "in pieces"]

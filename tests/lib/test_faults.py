@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import re
+import signal
 from functools import partial
 from typing import Any
 
 import pytest
+from IPython.core.compilerop import CachingCompiler
 from llmserving.faults import (
     ASH_DAY,
     BIRCH_DAY,
@@ -144,6 +146,42 @@ class LooksUpWhatIsNotThere(Ash):
         self.tables.pop("nobody")
 
 
+class KeepsADict(Ash):
+    def __init__(self, num_blocks: int, block_size: int) -> None:
+        super().__init__(num_blocks, block_size)
+        self.free_blocks = dict.fromkeys(range(num_blocks), True)  # type: ignore[assignment]
+
+
+class Interrupts(Ash):
+    def append(self, request: Any, token: int) -> None:
+        raise KeyboardInterrupt
+
+
+class InterruptsWhenRead(Ash):
+    @property
+    def free_blocks(self) -> Any:
+        raise KeyboardInterrupt
+
+    @free_blocks.setter
+    def free_blocks(self, free: list[int]) -> None:
+        pass
+
+
+class InterruptsAsAScheduler(Fir):
+    def send_back(self, engine: Any, sequence: Any) -> None:
+        raise KeyboardInterrupt
+
+
+class HasNoSeats(Fir):
+    @property
+    def seats_of(self) -> Any:
+        raise OverflowError
+
+    @seats_of.setter
+    def seats_of(self, seats: Any) -> None:
+        pass
+
+
 class NotWrittenYet(Birch):
     def __init__(self, num_blocks: int, block_size: int) -> None:
         raise NotImplementedError("LAB5B.2: in place of this method, write the one that you mend")
@@ -199,6 +237,30 @@ class NotMadeYet(Fir):
             r"Step 7, after event 15: schedule stopped with a bug, KeyError: 3, "
             r"in send_back, line \d+: raise KeyError\(sequence\.request\.id\)\.",
         ),
+        (
+            ASH_DAY, KeepsADict, 0,
+            r"Event 1, allocate 'a': allocate stopped with a bug, KeyError: 0 \(free_blocks is a dict, which has keys and no "
+            r"places: take by popitem\(\)\[0\] .*\), in \S+ of ash\.py, line \d+: .*self\.free_blocks\.pop\(0\).*\.",
+        ),
+        (
+            ASH_DAY, Interrupts, 2,
+            r"Event 3, append to 'a': append stopped with a bug, KeyboardInterrupt, in append, line \d+: "
+            r"raise KeyboardInterrupt\.",
+        ),
+        (
+            ASH_DAY, InterruptsWhenRead, 0,
+            r"Event 1, allocate 'a': allocate stopped with a bug, KeyboardInterrupt, in free_blocks, line \d+: "
+            r"raise KeyboardInterrupt\.",
+        ),
+        (
+            FIR_DAY, InterruptsAsAScheduler, 6,
+            r"Step 7, after event 15: schedule stopped with a bug, KeyboardInterrupt, in send_back, line \d+: "
+            r"raise KeyboardInterrupt\.",
+        ),
+        (
+            FIR_DAY, HasNoSeats, 0,
+            r"Step 1, after event 4: schedule stopped with a bug, OverflowError, in seats_of, line \d+: raise OverflowError\.",
+        ),
         (FIR_DAY, NotMadeYet, 0, r"Before step 1: NotMadeYet\(\) is not written yet: LAB5B\.5: .+\."),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -209,6 +271,39 @@ def test_a_bug_ends_the_trace_and_is_told_in_a_sentence(day: Any, made: Any, row
     assert len(traced.rows) == rows
     assert repr(traced).splitlines()[-1] == f"{traced.stopped} The trace ends here."
     assert f"</table><p>{html.escape(traced.stopped)} The trace ends here.</p><details>" in traced._repr_html_()
+
+
+class IsStopped(Ash):
+    def append(self, request: Any, token: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+class IsStoppedAsAScheduler(Fir):
+    def send_back(self, engine: Any, sequence: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    ("show", "day", "made"),
+    [
+        (trace, ASH_DAY, IsStopped),
+        (play, ASH_DAY, IsStopped),
+        (trace, FIR_DAY, IsStoppedAsAScheduler),
+        (play_schedule, FIR_DAY, IsStoppedAsAScheduler),
+    ],
+)
+def test_whoever_presses_stop_stops_the_whole(show: Any, day: Any, made: Any) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        show(day, made)
+
+
+@pytest.mark.parametrize(
+    ("show", "day", "made"), [(play, ASH_DAY, Interrupts), (play_schedule, FIR_DAY, InterruptsAsAScheduler)]
+)
+def test_a_keyboard_interrupt_that_a_class_raises_is_its_bug(show: Any, day: Any, made: Any) -> None:
+    broken = show(day, made).broken
+    assert broken.name == "bug"
+    assert "stopped with a bug, KeyboardInterrupt, in " in str(broken)
 
 
 def test_of_what_runs_to_its_end_nothing_is_said_to_have_stopped() -> None:
@@ -242,3 +337,18 @@ def test_on_a_page_the_source_is_folded_away_below_the_rows() -> None:
 def test_a_class_whose_source_is_not_kept_can_be_traced() -> None:
     made = type("Typed", (Birch,), {})
     assert trace(BIRCH_DAY, made).source == "The source of Typed is not kept."
+
+
+TYPED = """
+class Typed(Birch):
+    # Mine.
+    def __init__(self, num_blocks, block_size):
+        super().__init__(num_blocks, block_size)
+"""
+
+
+def test_the_source_of_a_class_typed_in_a_notebook_is_that_of_its_cell() -> None:
+    cell = f"Typed = None\n{TYPED}\nother = 1\n"
+    names: dict[str, Any] = {"__name__": "__main__", "Birch": Birch}
+    exec(compile(cell, CachingCompiler().cache(cell), "exec"), names)  # as IPython runs a cell
+    assert trace(BIRCH_DAY, names["Typed"]).source == TYPED.lstrip("\n")

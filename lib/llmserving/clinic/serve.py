@@ -8,6 +8,7 @@ from typing import Any
 
 from llmserving.clinic.case import Case
 from llmserving.clinic.outcome import Outcome
+from llmserving.paging.learners_code import pass_stop_on
 from llmserving.scheduling import ChunkedPrefill, ContinuousBatching, StaticBatching
 from llmserving.scheduling.simulate import Simulation, simulate
 
@@ -42,8 +43,10 @@ def serve_yours(case: Case, levers: Callable[[], Any]) -> dict[str, Outcome]:
     """{"yours": the outcome}; nothing, and a printed sentence, where a learner's function gives no settings yet."""
     try:
         return {"yours": serve(case, levers())}
-    except Exception as error:  # the learner's function may raise anything
-        print(f"{case.title}: no levers of yours to serve with yet ({error}). Write them, then run this again.")
+    except BaseException as error:  # the learner's function may raise anything
+        pass_stop_on(error)
+        why = str(error) or type(error).__name__
+        print(f"{case.title}: no levers of yours to serve with yet ({why}). Write them, then run this again.")
         return {}
 
 

@@ -9,7 +9,7 @@ from llmserving import arguments
 from llmserving.events import Event
 from llmserving.faults.listing import source_of
 from llmserving.faults.trace import Row, Trace
-from llmserving.paging.learners_code import LearnersBug
+from llmserving.paging.learners_code import LearnersBug, has
 from llmserving.paging.operation import Operation
 from llmserving.paging.script import Script
 from llmserving.paging.watched import Watched
@@ -81,7 +81,7 @@ def _of_schedule(scenario: Scenario, made: Any) -> tuple[tuple[Row, ...], str, s
         scheduler: Any = checked_policy(made)
     except LearnersBug as bug:
         return (), source_of(made), f"Before step 1: {bug}."
-    missing = [name for name in _SEATS if not hasattr(scheduler, name)]
+    missing = [name for name in _SEATS if not has(scheduler, name)]
     if missing:
         raise TypeError(f"a trace shows who has which seat, but {arguments.shown(made)} has no {', '.join(missing)}")
     rows: list[Row] = []

@@ -12,11 +12,9 @@ import opcode
 import sysconfig
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 NOT_WRITTEN = "is not written yet"
-
-WENT_WRONG = (Exception, SystemExit, GeneratorExit)
-"""What a learner's code may raise. KeyboardInterrupt is not among them: whoever presses stop means the whole."""
 
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _PYTHONS = ("<frozen ", *(sysconfig.get_path(name) for name in ("stdlib", "purelib")))
@@ -55,7 +53,7 @@ def bug(method: str, error: BaseException, caller: str = "the script", aside: st
 
     aside: what there is to say of it besides Python's own words.
     """
-    where = line_of(error)
+    where = line_of(error) or inherited_line(error)
     if isinstance(error, NotImplementedError):
         said = str(error).strip().rstrip(".")
         return LearnersBug(f"{method} {NOT_WRITTEN}" + (f": {said}" if said else ""))
@@ -75,6 +73,21 @@ def is_stop(error: BaseException) -> bool:
     return not (learners and _was_raised_by_a_statement(error))
 
 
+def pass_stop_on(error: BaseException) -> None:
+    """Raise it again where it is a stop: whoever presses that means the whole, and anything else is the learner's code's."""
+    if is_stop(error):
+        raise error
+
+
+def has(made: Any, name: str) -> bool:
+    """Whether an attribute is there; a property that goes wrong is, and is told of when it is read."""
+    try:
+        return hasattr(made, name)
+    except BaseException as error:
+        pass_stop_on(error)
+        return True
+
+
 def _was_raised_by_a_statement(error: BaseException) -> bool:
     last = _innermost(error)
     return last is not None and last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE
@@ -90,6 +103,20 @@ def _innermost(error: BaseException) -> TracebackType | None:
 def line_of(error: BaseException) -> str:
     """The innermost line of it that is neither the library's nor Python's own, in words; '' where there is none."""
     return line_in(error.__traceback__)
+
+
+def inherited_line(error: BaseException) -> str:
+    """The innermost line of the library's own below the frame that has caught it, with its file: a learner's class may
+    inherit the method that fails. '' where there is none.
+    """
+    found, traceback = "", error.__traceback__ and error.__traceback__.tb_next
+    while traceback is not None:
+        code, number = traceback.tb_frame.f_code, traceback.tb_lineno
+        if code.co_filename.startswith(_LIBRARY):
+            text = linecache.getline(code.co_filename, number).strip()
+            found = f", in {code.co_name} of {Path(code.co_filename).name}, line {number}: {text}"
+        traceback = traceback.tb_next
+    return found
 
 
 def from_the_library_on(traceback: TracebackType | None) -> TracebackType | None:

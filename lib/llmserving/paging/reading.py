@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, KeysView, Mapping, Set
 from typing import Any
 
 from llmserving import arguments
-from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug, is_refusal, sentence_of
+from llmserving.paging.learners_code import LearnersBug, bug, is_refusal, pass_stop_on, sentence_of
 from llmserving.paging.observation import State
 
 PLAIN = frozenset({list, tuple})
@@ -28,14 +28,16 @@ def look(allocator: Any, live: Iterable[Hashable], gone: Iterable[Hashable], kno
             found, before = allocator.table(name), old.get(name, ())
             unchanged = type(found) in PLAIN and len(found) == len(before) and tuple(found) == before
             tables[name] = before if unchanged else _table(found, before)
-        except WENT_WRONG as error:
+        except BaseException as error:
+            pass_stop_on(error)
             why = _why("table", error)
             raise LearnersBug(f"the table of {name!r}, which is still running, cannot be read: {why}") from None
     tokens = _tokens(allocator, list(tables))
     for name in gone:
         try:
             tables[name] = _table(allocator.table(name), old.get(name, ()))
-        except WENT_WRONG:  # whatever says that there is no such table is right
+        except BaseException as error:  # whatever says that there is no such table is right
+            pass_stop_on(error)
             tables.pop(name, None)
     known_free = known.free if known and known.free is not None else ()
     return State({name: table for name, table in tables.items() if table}, tokens, *_free_blocks(allocator, known_free))
@@ -59,7 +61,8 @@ def _tokens(allocator: Any, names: list[Hashable]) -> dict[Hashable, int]:
         return {}
     try:
         answers = dict(zip(names, map(count, names), strict=True))
-    except WENT_WRONG as error:
+    except BaseException as error:
+        pass_stop_on(error)
         raise bug("num_tokens", error) from None
     if set(map(type, answers.values())) <= {int}:
         return answers
@@ -102,7 +105,8 @@ def _free_blocks(allocator: Any, known: tuple[int, ...]) -> tuple[tuple[int, ...
             raise TypeError("it is a dict that also has the blocks that are not free; a list of the free ones will do")
         ordered = not isinstance(free, Set) or isinstance(free, KeysView)
         numbers = _numbers(free if ordered else sorted(free), known)
-    except WENT_WRONG as error:
+    except BaseException as error:
+        pass_stop_on(error)
         raise LearnersBug(f"free_blocks cannot be read: {_why('it', error)}") from None
     return numbers, len(numbers), ordered
 

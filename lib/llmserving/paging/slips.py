@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Set
 from typing import Any
 
-from llmserving.paging.learners_code import LearnersBug, line_of
+from llmserving.paging.learners_code import LearnersBug, inherited_line, line_of
 
 _READ_AS_A_LIST = ("table", "free_blocks")
 
@@ -63,4 +63,4 @@ def _is_of_a_dict(error: BaseException, name: str) -> bool:
         return True
     place = isinstance(error, KeyError) and error.args and isinstance(error.args[0], int | slice)
     asked_for_a_place = place or re.search(r"pop expected|'slice'", str(error))
-    return bool(asked_for_a_place) and name in line_of(error)
+    return bool(asked_for_a_place) and name in (line_of(error) or inherited_line(error))

@@ -9,7 +9,7 @@ from typing import Any
 from llmserving import arguments
 from llmserving.events import Event
 from llmserving.paging.allocator import PagedAllocator
-from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug, is_refusal, sentence_of
+from llmserving.paging.learners_code import LearnersBug, bug, has, is_refusal, pass_stop_on, sentence_of
 from llmserving.paging.observation import State
 from llmserving.paging.operation import Operation
 from llmserving.paging.reading import look, whole_number
@@ -45,7 +45,8 @@ class Watched:
             return bool(method(list(operation.tokens), **_key(operation)))
         except NotImplementedError:
             return None
-        except WENT_WRONG as error:
+        except BaseException as error:
+            pass_stop_on(error)
             raise bug(name, error, aside=about_free(error, self._allocator)) from None
 
     def call(self, operation: Operation, *, refusal_due: bool) -> tuple[str | None, Any]:
@@ -55,7 +56,8 @@ class Watched:
             raise LearnersBug(f"the allocator has no method {operation.kind}")
         try:
             answer = method(*_arguments(operation), **_key(operation))
-        except WENT_WRONG as error:
+        except BaseException as error:
+            pass_stop_on(error)
             if is_refusal(error, due=refusal_due):
                 return sentence_of(error), None
             raise bug(operation.kind, error, aside=about_free(error, self._allocator)) from None
@@ -74,16 +76,17 @@ def tokens_found(operation: Operation, answer: Any) -> int:
 
 def _made(allocator: Any, num_blocks: int, block_size: int) -> Any:
     refuse_deferred(allocator, CALLED)
-    if isinstance(allocator, type) or (callable(allocator) and not hasattr(allocator, "table")):
+    if isinstance(allocator, type) or (callable(allocator) and not has(allocator, "table")):
         try:
             made = allocator(num_blocks, block_size)
-        except WENT_WRONG as error:
+        except BaseException as error:
+            pass_stop_on(error)
             raise bug(f"{getattr(allocator, '__name__', 'the factory')}({num_blocks}, {block_size})", error) from None
         for name in ("table", "free_blocks"):
-            if not hasattr(made, name) and inspect.getattr_static(made, name, None) is None:
+            if not has(made, name) and inspect.getattr_static(made, name, None) is None:
                 raise LearnersBug(f"the allocator has no {name}")
         return made
-    if not hasattr(allocator, "table") or not hasattr(allocator, "free_blocks"):
+    if not has(allocator, "table") or not has(allocator, "free_blocks"):
         raise TypeError(
             f"allocator is a class, a function of (num_blocks, block_size), or an object with the methods of "
             f"PagedAllocator, but got {arguments.shown(allocator)}"

@@ -13,7 +13,7 @@ from typing import Any
 from llmserving import arguments
 from llmserving.paging import ContiguousAllocator, PagedAllocator
 from llmserving.paging.block_pool import blocks
-from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug
+from llmserving.paging.learners_code import LearnersBug, bug, has, pass_stop_on
 from llmserving.paging.slips import about_free, refuse_deferred
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.request import MOST_TOKENS
@@ -95,13 +95,15 @@ class CheckedAllocator:
     def _call(self, method: str, *given: Any) -> Any:
         try:
             return getattr(self._allocator, method)(*given)
-        except WENT_WRONG as error:
+        except BaseException as error:
+            pass_stop_on(error)
             raise bug(method, error, caller="the engine", aside=about_free(error, self._allocator)) from None
 
     def _count(self, when: str) -> None:
         try:
             free = _number_of(self._allocator, self._memory)
-        except WENT_WRONG as error:
+        except BaseException as error:
+            pass_stop_on(error)
             raise bug("free_blocks", error, caller="the engine") from None
         if free is None:
             shown = arguments.shown(self._allocator.free_blocks)
@@ -126,11 +128,12 @@ def _made(allocator: Any, memory: KvMemory) -> Any:
     if isinstance(allocator, type) or (callable(allocator) and not hasattr(allocator, "allocate")):
         try:
             allocator = allocator(memory.num_blocks, memory.block_size)
-        except WENT_WRONG as error:
+        except BaseException as error:
+            pass_stop_on(error)
             name = getattr(allocator, "__name__", "the factory")
             raise bug(f"{name}({memory.num_blocks}, {memory.block_size})", error, caller="the engine") from None
     missing = [name for name in METHODS if not callable(getattr(allocator, name, None))]
-    if not isinstance(allocator, ContiguousAllocator) and not _has_free_blocks(allocator):
+    if not isinstance(allocator, ContiguousAllocator) and not has(allocator, "free_blocks"):
         missing.append("free_blocks")
     if missing:
         raise TypeError(
@@ -138,10 +141,3 @@ def _made(allocator: Any, memory: KvMemory) -> Any:
             f"PagedAllocator, but {arguments.shown(allocator)} has no {', '.join(missing)}"
         )
     return allocator
-
-
-def _has_free_blocks(allocator: Any) -> bool:
-    try:
-        return hasattr(allocator, "free_blocks")
-    except WENT_WRONG:  # a property that goes wrong is there, and is told of when it is read
-        return True

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from llmserving.paging.learners_code import WENT_WRONG, LearnersBug, bug
+from llmserving.paging.learners_code import LearnersBug, bug, pass_stop_on
 from llmserving.paging.slips import about_free
 from llmserving.scheduling.memory import KvMemory
 from llmserving.scheduling.moves import Moves
@@ -93,7 +93,8 @@ class Engine(Moves):
             raise
         except ByHandError as told:
             self._broken("by hand", str(told))
-        except WENT_WRONG as error:
+        except BaseException as error:
+            pass_stop_on(error)
             aside = about_free(error, self.policy)
             self._broken("bug", str(bug("schedule", error, caller="the engine", aside=aside)))
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmserving import arguments
-from llmserving.paging.learners_code import WENT_WRONG, bug
+from llmserving.paging.learners_code import bug, pass_stop_on
 from llmserving.paging.slips import refuse_deferred
 from llmserving.scheduling.policies import POLICIES, check_preemption
 from llmserving.scheduling.policy import Policy
@@ -26,7 +26,8 @@ def checked_policy(policy: Any) -> Policy:
         name = getattr(policy, "__name__", "the function")
         try:
             made = policy()
-        except WENT_WRONG as error:
+        except BaseException as error:
+            pass_stop_on(error)
             raise bug(f"{name}()", error, caller="the engine") from None
         shown = f"{arguments.shown(made)} from {name}()"
     if not callable(_read(made, "schedule")):
@@ -51,7 +52,8 @@ def _read(policy: Any, name: str) -> Any:
     """An attribute, which may be a property of the learner's that goes wrong; None where there is none."""
     try:
         return getattr(policy, name)
-    except WENT_WRONG as error:
+    except BaseException as error:
+        pass_stop_on(error)
         if isinstance(error, AttributeError) and not hasattr(type(policy), name):
             return None
         raise bug(name, error, caller="the engine") from None

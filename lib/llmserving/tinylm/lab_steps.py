@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from llmserving.paging.learners_code import pass_stop_on
 from llmserving.quantization import MatmulTiming, bench_matmul
 from llmserving.tinylm import lab_measured
 from llmserving.tinylm.lab_record import lab_record, recorded_timings, timed_on
@@ -97,8 +98,10 @@ def _works(function: Callable[..., Any], *given: Any) -> bool:
         function(*given)
     except NotImplementedError as missing:
         print(f"{name} is not written yet: {missing}.")
-    except Exception as error:
-        print(f"{name} stopped with {type(error).__name__}: {error}. Its check says at which line.")
+    except BaseException as error:
+        pass_stop_on(error)
+        said = f"{type(error).__name__}: {error}".rstrip(": ")
+        print(f"{name} stopped with {said}. Its check says at which line.")
     else:
         return True
     return False
