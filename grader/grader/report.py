@@ -26,14 +26,15 @@ def report(folder: ClassFolder, level: str) -> list[str]:
     """
     rows = by_hand(folder, level)
     notes: list[str] = []
-    reports = list(_reports(folder, level))
-    for student in dict.fromkeys(student for student, _ in reports):
-        rows += _rows_without(folder, level, student)
-        notes += [f"{student}  {note}." for note in notes_on_files(folder, level, student)]
-    for student, one in reports:
+    graded: dict[str, set[str]] = {}
+    for student, one in _reports(folder, level):
+        graded.setdefault(student, set()).update(one["exercises"])
         for exercise_id, verdict in one["exercises"].items():
             rows.append((student, exercise_id, *_verdict_columns(EXERCISES[exercise_id], verdict)))
         notes += [f"{student}  {note['text']}." for note in one["notes"]]
+    for student, exercises in graded.items():
+        rows += [row for row in _rows_without(folder, level, student) if row[1] not in exercises]
+        notes += [f"{student}  {note}." for note in notes_on_files(folder, level, student)]
     ungraded = _waiting(folder, level)
     with folder.gradebook as gradebook:
         for one in gradebook.assignment_submissions(level):

@@ -69,7 +69,9 @@ def test_scores_that_are_not_of_what_lies_there_are_told_with_the_command_that_g
         "L1  handed in and not graded yet: dov; first: python -m grader grade L1",
         "L1  nothing is handed in any more by bob; the gradebook keeps what it has of them.",
     ]
-    assert report(folder, "L1")[-3:] == told
+    said = report(folder, "L1")
+    assert said[-3:] == told
+    assert not any("  not handed in" in line for line in said), "no exercise of bob's, since they were graded"
     rows = {
         "ada": ("", "not graded"),
         "bob": ("7.0", "graded before the hand-in was removed"),
