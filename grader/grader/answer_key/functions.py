@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,7 @@ from grader.answer_key.code_verdict import explaining, library_verdict, verdict_
 from grader.answer_key.lab_keys import FunctionKey
 
 STOPPED, CHANGES_ARGUMENTS, TEXT = "stopped", "changes_arguments", "text_for_a_number"
+_WRITTEN_NUMBER = re.compile(r"\s*[+-]?[\d,_]*\.?\d+(?:e[+-]?\d+)?\s*[^\d]*", re.IGNORECASE)
 
 
 def grade_function(part: Part, key: FunctionKey, answer: Mapping[str, Any], probes: Sequence[Probe]) -> PartVerdict:
@@ -143,10 +145,13 @@ def _off(part: Part, index: int, expected: Sequence[Any], calls: Sequence[Any], 
 
 
 def _text_for_a_number(due: Any, got: Any) -> bool:
-    """Whether a text stands where a number is due, in the result or in a list of results."""
+    """Whether a number is written as text where a number is due, in the result or in a list of results.
+
+    Another text, such as a digest in hex for the number of a block, was meant to be what it is.
+    """
     if isinstance(due, list) and isinstance(got, list):
         return any(_text_for_a_number(*pair) for pair in zip(due, got, strict=False))
-    return _is_number(due) and isinstance(got, str)
+    return _is_number(due) and isinstance(got, str) and _WRITTEN_NUMBER.fullmatch(got) is not None
 
 
 def _kind(value: Any) -> str:
