@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from grader.answer_key import KEY, Key, grade, inputs
-from grader.answer_key.functions import same_outcome
+from grader.answer_key.functions import _text_for_a_number, same_outcome
 from grader.answer_key.key import THREE_FIGURES
 from grader.answer_key.lab_keys import FunctionKey
 from grader.selftest.as_run import run_cell
@@ -127,6 +127,18 @@ def test_text_in_the_place_of_a_number_is_told_as_text() -> None:
     assert part.message.endswith(
         " gave `'524288 bytes'`: text where a number belongs. Return the number itself, without quotes or a unit."
     )
+
+
+@pytest.mark.parametrize("text", ["524288", " 1.07 GB", "-.5", "1,024", "1e9 bytes", "4 x"])
+def test_a_number_as_text_is_known(text: str) -> None:
+    assert _text_for_a_number([1, 2], [1, text])
+
+
+@pytest.mark.parametrize(
+    "text", ["6e85f473d9d9", "two", "", "1-2", "1" * 10**5 + "a1", "1" + "," * 10**5 + "a1", "1" + " " * 10**5 + "1"]
+)
+def test_another_text_is_no_number_however_long_it_is(text: str) -> None:
+    assert not _text_for_a_number(1, text)
 
 
 def test_half_a_function_gets_its_half_and_is_told_what_stopped() -> None:

@@ -56,6 +56,10 @@ def test_every_card_shows_what_was_typed(call: Callable[[str], Any], typed: str)
         assert "2 and" not in view
 
 
+def test_a_long_word_comes_out_as_typed_and_is_looked_through_once() -> None:
+    assert as_typed("x" * 10**6) == "x" * 10**6
+
+
 @pytest.mark.parametrize("typed", ["2*2048*32*4096*2", "1.07**2", "2^30"])
 def test_a_calculation_as_text_is_told_the_signs_of_python(typed: str) -> None:
     said = f"is the calculation '{typed}' as text. Write it without quotes, with * for times and ** for powers"

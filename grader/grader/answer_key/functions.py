@@ -25,7 +25,8 @@ from grader.answer_key.code_verdict import explaining, library_verdict, verdict_
 from grader.answer_key.lab_keys import FunctionKey
 
 STOPPED, CHANGES_ARGUMENTS, TEXT = "stopped", "changes_arguments", "text_for_a_number"
-_WRITTEN_NUMBER = re.compile(r"\s*[+-]?[\d,_]*\.?\d+(?:e[+-]?\d+)?\s*[^\d]*", re.IGNORECASE)
+# Nothing is tried twice, so that a long text of a learner's is looked through once.
+_WRITTEN_NUMBER = re.compile(r"\s*+[+-]?(?:\d[\d,_]*+(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?\D*+", re.IGNORECASE)
 
 
 def grade_function(part: Part, key: FunctionKey, answer: Mapping[str, Any], probes: Sequence[Probe]) -> PartVerdict:

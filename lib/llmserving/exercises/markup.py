@@ -29,7 +29,7 @@ def code(text: str) -> str:
 
 def as_typed(text: str) -> str:
     """`text` as it comes out of a card as it was typed: its words with stars or backticks, which are no marks, as code."""
-    return re.sub(r"\S*[*`]\S*", lambda word: code(word[0]), text)
+    return re.sub(r"\S+", lambda word: code(word[0]) if "*" in word[0] or "`" in word[0] else word[0], text)
 
 
 def marked(text: str) -> str:
