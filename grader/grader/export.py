@@ -24,7 +24,14 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class SafeCsvExport(ExportPlugin):  # type: ignore[misc]
-    """The plugin behind `nbgrader export` and `python -m grader export`; its parent knows the class folder."""
+    """The plugin behind `nbgrader export` and `python -m grader export`; its parent knows the class folder.
+
+    behind: for each level that was written, whose scores in it are out of date.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.behind: dict[str, Behind] = {}
 
     def export(self, gradebook: Any) -> None:
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
@@ -39,7 +46,7 @@ class SafeCsvExport(ExportPlugin):  # type: ignore[misc]
         for assignment in gradebook.assignments:
             if wanted_assignments and assignment.name not in wanted_assignments:
                 continue
-            late = behind(folder, assignment.name)
+            late = self.behind[assignment.name] = behind(folder, assignment.name)
             known = {student.id: student for student in gradebook.students}
             for name in [*known, *(name for name in late.new if name not in known)]:
                 if not wanted_students or name in wanted_students:
@@ -51,8 +58,8 @@ def export_grades(folder: ClassFolder, to: Path) -> list[str]:
     plugin = SafeCsvExport(to=str(to), parent=folder.api)
     with folder.gradebook as gradebook:
         plugin.export(gradebook)
-        levels = [str(assignment.name) for assignment in gradebook.assignments]
-    return [f"grades were written to {to}", *(line for level in levels for line in out_of_date(folder, level))]
+    late = (line for level, found in plugin.behind.items() for line in out_of_date(level, found))
+    return [f"grades were written to {to}", *late]
 
 
 def _row(gradebook: Any, assignment: Any, name: str, student: Any, late: Behind) -> dict[str, Any]:

@@ -37,9 +37,8 @@ def behind(folder: ClassFolder, level: str) -> Behind:
     return Behind(changed, new, _gone(folder, level, submitted))
 
 
-def out_of_date(folder: ClassFolder, level: str) -> list[str]:
+def out_of_date(level: str, found: Behind) -> list[str]:
     """A line for each way in which scores of `level` are not of what lies there; none where all are."""
-    found = behind(folder, level)
     command = f"python -m grader grade {level}"
     lines = []
     if found.changed:

@@ -14,7 +14,7 @@ from grader.by_hand import by_hand, given_before
 from grader.class_folder import ClassFolder
 from grader.course import levels_in, notebooks_in, read_notebook, require_level
 from grader.errors import UserError
-from grader.out_of_date import out_of_date
+from grader.out_of_date import behind, out_of_date
 from grader.releases import RELEASE, exercises_in
 from grader.render import METADATA
 from grader.submission_files import notebooks_without, notes_on_files
@@ -47,7 +47,7 @@ def report(folder: ClassFolder, level: str) -> list[str]:
         require_level(level, levels_in(folder.source))
         raise UserError(f"nothing of {level} has been graded yet; first: python -m grader grade {level}")
     table = aligned([("learner", "exercise", "points", "parts", "looks like"), *rows]) if rows else []
-    return [*table, *notes, *waiting, *out_of_date(folder, level)]
+    return [*table, *notes, *waiting, *out_of_date(level, behind(folder, level))]
 
 
 def notes_of(folder: ClassFolder, level: str, student: str) -> tuple[str, ...]:

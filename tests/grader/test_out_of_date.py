@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.class_folder import ClassFolder
 from grader.export import export_grades
-from grader.out_of_date import out_of_date
+from grader.out_of_date import behind, out_of_date
 from grader.report import report
 
 from tests.grader.submissions import give_by_hand, graded, hand_in, in_own_words, right, then
@@ -57,7 +57,7 @@ def test_scores_that_are_not_of_what_lies_there_are_told_with_the_command_that_g
     folder: ClassFolder, tmp_path: Path
 ) -> None:
     to = tmp_path / "grades.csv"
-    assert out_of_date(folder, "L1") == []
+    assert out_of_date("L1", behind(folder, "L1")) == []
     assert exported(folder, to)[1] == {"ada": ("", "not graded"), "bob": ("7.0", "graded"), "cem": ("", "not graded")}
     hand_in(folder.root, "ada", "L1", {"two_phases": right("SC1")})
     hand_in(folder.root, "dov", "L1", {})
@@ -101,13 +101,13 @@ def test_nbgraders_own_export_says_in_each_row_whose_score_is_out_of_date(folder
 def test_another_release_makes_every_score_one_of_before(folder: ClassFolder) -> None:
     path = folder.root / "release" / "L1" / "two_phases.ipynb"
     path.write_text(path.read_text(encoding="utf-8") + " ", encoding="utf-8")
-    [line] = out_of_date(folder, "L1")
+    [line] = out_of_date("L1", behind(folder, "L1"))
     assert line.startswith("L1  the scores of ada, bob are from before")
 
 
 def test_of_a_class_that_plain_nbgrader_has_graded_nothing_is_told(folder: ClassFolder) -> None:
     hand_in(folder.root, "bob", "L1", {"two_phases": right("SC1")})
     shutil.rmtree(folder.root / ".graded")
-    assert out_of_date(folder, "L1") == []
+    assert out_of_date("L1", behind(folder, "L1")) == []
     (folder.root / "releases.json").unlink()
-    assert out_of_date(folder, "L1") == []
+    assert out_of_date("L1", behind(folder, "L1")) == []
